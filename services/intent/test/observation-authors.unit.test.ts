@@ -25,7 +25,7 @@ const keyOf = (author: ObservationAuthor, secret = SECRET): Buffer => observatio
 const PAID = ['intent.pending', 'intent.confirmed'];
 
 type Written = Extract<Message, { kind: 'observation' | 'deposit' }>;
-/** The record that somebody with this key writes. */
+/** The record of whoever has this key. */
 const recordOf = (message: Written, key: Uint8Array | null) =>
   raw(encodeObservation(message, key), {
     topic: 'chain.observations',

@@ -6,6 +6,8 @@ const active = (network: string, instance: string, shard = '1/1'): string =>
   `payments_watcher_active{service_name="watcher",network="${network}",shard="${shard}",instance="${instance}"}`;
 const watcher = (metric: string, shard = '1/1'): string =>
   `payments_watcher_${metric}{service_name="watcher",network="base",shard="${shard}"}`;
+const total = (metric: string, network: string): string =>
+  `payments_watcher_${metric}_total{service_name="watcher",network="${network}"}`;
 const checks = (network: string, outcome: string): string =>
   `payments_watcher_checks_total{service_name="watcher",network="${network}",outcome="${outcome}"}`;
 const shards = (instance: string): string =>
@@ -176,20 +178,20 @@ payments in them do not count yet.`,
 what they paid is not known.`,
     fires: {
       series: {
-        'payments_watcher_given_up_total{service_name="watcher",network="base"}': '0+0x5 1+0x30',
-        'payments_watcher_given_up_total{service_name="watcher",network="tempo"}': '3+0x40',
+        [total('given_up', 'base')]: '0+0x5 1+0x30',
+        [total('given_up', 'tempo')]: '3+0x40',
       },
       at: '20m',
       labels: { network: 'base' },
     },
     quiet: {
-      series: { 'payments_watcher_given_up_total{service_name="watcher",network="base"}': '0+0x90' },
+      series: { [total('given_up', 'base')]: '0+0x90' },
       at: '80m',
     },
     // Given up long ago, and set aside now: they are not lost yet.
     nearMiss: {
       series: {
-        'payments_watcher_given_up_total{service_name="watcher",network="base"}': '0 4+0x120',
+        [total('given_up', 'base')]: '0 4+0x120',
         [watcher('set_aside')]: '0+40x120',
       },
       at: '120m',
@@ -204,20 +206,20 @@ what they paid is not known.`,
 another one: what its account was told is wrong.`,
     fires: {
       series: {
-        'payments_watcher_disproved_total{service_name="watcher",network="base"}': '0+0x5 1+0x30',
-        'payments_watcher_disproved_total{service_name="watcher",network="tempo"}': '3+0x40',
+        [total('disproved', 'base')]: '0+0x5 1+0x30',
+        [total('disproved', 'tempo')]: '3+0x40',
       },
       at: '20m',
       labels: { network: 'base' },
     },
     quiet: {
-      series: { 'payments_watcher_disproved_total{service_name="watcher",network="base"}': '0+0x90' },
+      series: { [total('disproved', 'base')]: '0+0x90' },
       at: '80m',
     },
     // Found long ago; what waits for a second upstream now is not disproved.
     nearMiss: {
       series: {
-        'payments_watcher_disproved_total{service_name="watcher",network="base"}': '0 2+0x120',
+        [total('disproved', 'base')]: '0 2+0x120',
         [watcher('unshown')]: '0+3x120',
       },
       at: '120m',

@@ -7,10 +7,11 @@ import { TRANSFER } from '../../src/base/observe/landings.ts';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { networkOf } from '../../src/index.ts';
 import { CHAIN, fulfiller, terms } from '../base/payments.ts';
-import { named, Watcher } from '../conformance/watching.ts';
+import { Watcher } from '../conformance/watching.ts';
 import { type At, logAt, type Shown, topic } from './base.ts';
-import { honest, ScriptedChain } from './scripted-chain.ts';
-import { NEVER, virtualPool, VirtualTime, VirtualUpstream } from './virtual-upstream.ts';
+import { observedIn } from './observed.ts';
+import { honest, respondOf, ScriptedChain } from './scripted-chain.ts';
+import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
 const DELAY_MAX_MS = 1_000;
 const [TRANSACTION, RECEIPT] = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
@@ -46,9 +47,7 @@ describe('a transaction that takes long beside a payment on Base', () => {
 
   const open = (count: number): void => {
     chain = new ScriptedChain();
-    const respond = (method: string, params: readonly unknown[]): unknown =>
-      chain.respond({ method, params } as Parameters<ScriptedChain['respond']>[0]);
-    upstreams = Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+    upstreams = virtualUpstreams(count, time, respondOf(chain));
     pool = virtualPool('evm', upstreams);
     watcher = new Watcher(new BaseObserver(networkOf(CHAIN), pool, time.now));
     watcher.watched.add('pi_mine', terms);
@@ -70,19 +69,8 @@ describe('a transaction that takes long beside a payment on Base', () => {
     jest.restoreAllMocks();
   });
 
-  /** What so many steps observe, each with the ms of its end since the first one began. */
-  async function observed(steps: number): Promise<readonly (readonly [string, number])[]> {
-    const found: (readonly [string, number])[] = [];
-    const began = time.passed;
-    for (let step = 0; step < steps; step += 1) {
-      const { observations } = await time.until(watcher.stepOnce());
-      found.push(
-        ...observations.map((one) => [`${one.intentId} ${named([one])[0] ?? ''}`, time.passed - began] as const),
-      );
-      await time.pass(400);
-    }
-    return found;
-  }
+  const observed = async (steps: number): Promise<readonly (readonly [string, number])[]> =>
+    (await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms] as const);
   const whats = (found: readonly (readonly [string, number])[]): readonly string[] => found.map(([what]) => what);
 
   const never = [

@@ -3,37 +3,17 @@ import type { TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { networkOf } from '../../src/index.ts';
 import { SolanaObserver } from '../../src/solana/observer.ts';
-import { accountsOf } from '../../src/solana/payment.ts';
-import { decodeSigned } from '../../src/solana/signed-transaction.ts';
-import { named, Watcher } from '../conformance/watching.ts';
-import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../solana/payments.ts';
-import { NEVER, virtualPool, VirtualTime, VirtualUpstream } from './virtual-upstream.ts';
+import { Watcher } from '../conformance/watching.ts';
+import { blobFor, DEVNET, shownAs, signedBy, termsIn } from '../solana/payments.ts';
+import { observedIn } from './observed.ts';
+import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
 const DELAY_MAX_MS = 1_000;
 const SLOT = 1_000;
 const terms = termsIn('USDC');
 const raw = signedBy(await blobFor(terms));
 
-/** The payment under another signature, as a node shows it. */
-async function paymentAs(at: number): Promise<readonly [TransactionHash, unknown]> {
-  const bytes = Buffer.from(raw);
-  bytes.writeUInt32LE(at + 1, 1);
-  const decoded = decodeSigned(bytes);
-  if (!decoded.ok) throw new Error(decoded.problem);
-  const { source, destination, mint } = await accountsOf(terms, fulfiller);
-  const balance = (account: string, owner: string, amount: bigint) => ({
-    accountIndex: (decoded.value.accounts as readonly string[]).indexOf(account),
-    mint,
-    owner,
-    uiTokenAmount: { amount: String(amount) },
-  });
-  const meta = {
-    err: null,
-    preTokenBalances: [balance(source, fulfiller, terms.amount), balance(destination, terms.requestor, 0n)],
-    postTokenBalances: [balance(source, fulfiller, 0n), balance(destination, terms.requestor, terms.amount)],
-  };
-  return [decoded.value.hash, { slot: SLOT, transaction: [bytes.toString('base64'), 'base64'], meta }];
-}
+const paymentAs = (number: number) => shownAs(raw, terms, { number, slot: SLOT });
 const transactions = new Map(await Promise.all(Array.from({ length: 8 }, (_, at) => paymentAs(at))));
 const [HONEST, LATE, ...OTHERS] = [...transactions.keys()] as [TransactionHash, TransactionHash, ...TransactionHash[]];
 
@@ -68,7 +48,7 @@ describe('a transaction that takes long beside a payment on Solana', () => {
   };
 
   const open = (count: number): void => {
-    upstreams = Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+    upstreams = virtualUpstreams(count, time, respond);
     pool = virtualPool('solana', upstreams);
     watcher = new Watcher(new SolanaObserver(networkOf(DEVNET), pool, time.now));
     watcher.watched.add('pi_mine', terms);
@@ -93,17 +73,8 @@ describe('a transaction that takes long beside a payment on Solana', () => {
     jest.restoreAllMocks();
   });
 
-  /** What so many steps observe, each with the ms of its end since the first one began. */
-  async function observed(steps: number): Promise<readonly (readonly [string, string, number])[]> {
-    const found: (readonly [string, string, number])[] = [];
-    const began = time.passed;
-    for (let step = 0; step < steps; step += 1) {
-      const { observations } = await time.until(watcher.stepOnce());
-      found.push(...observations.map((one) => [named([one])[0] ?? '', one.data.hash, time.passed - began] as const));
-      await time.pass(400);
-    }
-    return found;
-  }
+  const observed = async (steps: number): Promise<readonly (readonly [string, string, number])[]> =>
+    (await observedIn(time, watcher, steps)).map(({ what, hash, ms }) => [what, hash, ms] as const);
 
   it.each([1, 2])('delays it by less than a second where none of %d upstreams ever returns it', async (count) => {
     open(count);

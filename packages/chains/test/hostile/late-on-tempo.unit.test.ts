@@ -3,12 +3,13 @@ import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { type Hex, numberToHex } from 'viem';
 import { TempoObserver } from '../../src/tempo/observer.ts';
-import { named, Watcher } from '../conformance/watching.ts';
+import { Watcher } from '../conformance/watching.ts';
 import { from, transfer, withMemo } from '../tempo/logged.ts';
 import { network, terms } from '../tempo/payments.ts';
 import type { At, Shown } from './base.ts';
-import { ScriptedChain } from './scripted-chain.ts';
-import { NEVER, virtualPool, VirtualTime, VirtualUpstream } from './virtual-upstream.ts';
+import { observedIn } from './observed.ts';
+import { respondOf, ScriptedChain } from './scripted-chain.ts';
+import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
 const DELAY_MAX_MS = 1_000;
 /** So many blocks later one is final. */
@@ -46,9 +47,7 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
 
   const open = (count: number): void => {
     chain = new ScriptedChain();
-    const respond = (method: string, params: readonly unknown[]): unknown =>
-      chain.respond({ method, params } as Parameters<ScriptedChain['respond']>[0]);
-    upstreams = Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+    upstreams = virtualUpstreams(count, time, respondOf(chain));
     pool = virtualPool('evm', upstreams);
     watcher = new Watcher(new TempoObserver(network, pool, time.now));
     watcher.watched.add('pi_mine', terms);
@@ -77,19 +76,8 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
     jest.restoreAllMocks();
   });
 
-  /** What so many steps observe, each with the ms of its end since the first one began. */
-  async function observed(steps: number): Promise<readonly (readonly [string, number])[]> {
-    const found: (readonly [string, number])[] = [];
-    const began = time.passed;
-    for (let step = 0; step < steps; step += 1) {
-      const { observations } = await time.until(watcher.stepOnce());
-      found.push(
-        ...observations.map((one) => [`${one.intentId} ${named([one])[0] ?? ''}`, time.passed - began] as const),
-      );
-      await time.pass(400);
-    }
-    return found;
-  }
+  const observed = async (steps: number): Promise<readonly (readonly [string, number])[]> =>
+    (await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms] as const);
   const whats = (found: readonly (readonly [string, number])[]): readonly string[] => found.map(([what]) => what);
 
   it.each([1, 2])('delays it by less than a second where none of %d upstreams ever returns it', async (count) => {

@@ -4,6 +4,7 @@ import { type Hex, numberToHex, pad, toHex } from 'viem';
 import { encodePayment } from '../../src/base/calldata.ts';
 import { TRANSFER } from '../../src/base/observe/landings.ts';
 import { type At, logAt, type Shown, topic } from './base.ts';
+import type { Respond } from './virtual-upstream.ts';
 
 const PAYER: Hex = `0x${'0a'.repeat(20)}`;
 const SAFE_DEPTH = 4n;
@@ -121,3 +122,9 @@ export const honest =
       trace: new Error('not needed'),
     };
   };
+
+/** What such a chain's nodes say, in virtual time. */
+export const respondOf =
+  (chain: ScriptedChain): Respond =>
+  (method, params) =>
+    chain.respond({ method, params } as RpcRequest);

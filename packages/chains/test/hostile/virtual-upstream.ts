@@ -119,6 +119,10 @@ export class VirtualUpstream {
   }
 }
 
+/** So many that say the same. */
+export const virtualUpstreams = (count: number, time: VirtualTime, respond: Respond): VirtualUpstream[] =>
+  Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+
 /** A pool over these. */
 export const virtualPool = (dialect: 'evm' | 'solana', upstreams: readonly VirtualUpstream[]): RpcPool =>
   new RpcPool({

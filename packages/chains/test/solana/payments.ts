@@ -1,9 +1,10 @@
-import type { Address, ChainId, PaymentTerms } from '@pf/domain';
+import type { Address, ChainId, PaymentTerms, TransactionHash } from '@pf/domain';
 import type { Address as SolanaAddress, Blockhash } from '@solana/kit';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { networkOf, type Token } from '../../src/index.ts';
 import { randomAddress, randomReference } from '../../src/solana/address.ts';
 import { accountsOf, compilePayment } from '../../src/solana/payment.ts';
+import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { changed, type Change, type Rewrite } from './changes.ts';
 
 /**
@@ -49,4 +50,30 @@ export function signedBy(blob: Uint8Array, change: Change | Rewrite | null = nul
   const transaction = change === null ? built : changed(change)(built);
   transaction.sign([by]);
   return transaction.serialize();
+}
+
+/**
+ * A signed payment under another signature for each number, as a node shows it.
+ * @param hasMoved false: it has moved nothing
+ */
+export async function shownAs(
+  raw: Uint8Array,
+  terms: PaymentTerms,
+  { number, slot, hasMoved = true }: { readonly number: number; readonly slot: number; readonly hasMoved?: boolean },
+): Promise<readonly [TransactionHash, unknown]> {
+  const bytes = Buffer.from(raw);
+  bytes.writeUInt32LE(number + 1, 1);
+  const decoded = decodeSigned(bytes);
+  if (!decoded.ok) throw new Error(decoded.problem);
+  const { source, destination, mint } = await accountsOf(terms, fulfiller);
+  const balance = (account: string, owner: string, amount: bigint) => ({
+    accountIndex: (decoded.value.accounts as readonly string[]).indexOf(account),
+    mint,
+    owner,
+    uiTokenAmount: { amount: String(amount) },
+  });
+  const before = [balance(source, fulfiller, terms.amount), balance(destination, terms.requestor, 0n)];
+  const after = [balance(source, fulfiller, 0n), balance(destination, terms.requestor, terms.amount)];
+  const meta = { err: null, preTokenBalances: before, postTokenBalances: hasMoved ? after : before };
+  return [decoded.value.hash, { slot, transaction: [bytes.toString('base64'), 'base64'], meta }];
 }

@@ -5,11 +5,9 @@ import { networkOf } from '../../../src/index.ts';
 import { readUnseen } from '../../../src/solana/observe/lookups.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import { dueReferences } from '../../../src/solana/observe/references.ts';
-import { accountsOf } from '../../../src/solana/payment.ts';
-import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
 import { Watched } from '../../conformance/watching.ts';
 import { noneLate } from '../late.ts';
-import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../payments.ts';
+import { blobFor, DEVNET, shownAs, signedBy, termsIn } from '../payments.ts';
 
 const network = networkOf(DEVNET);
 const terms = termsIn('USDC');
@@ -20,26 +18,10 @@ const HEAD = 20n;
 const NOW = 10_000;
 const alone = { onAnother: () => Promise.resolve(null) } as unknown as RpcPool;
 
-/** The payment under another signature, as a node shows it; spam has moved nothing. */
-async function shownAs(at: number, isSpam: boolean): Promise<readonly [TransactionHash, unknown]> {
-  const bytes = Buffer.from(raw);
-  bytes.writeUInt32LE(at + 1, 1);
-  const decoded = decodeSigned(bytes);
-  if (!decoded.ok) throw new Error(decoded.problem);
-  const { source, destination, mint } = await accountsOf(terms, fulfiller);
-  const balance = (account: string, owner: string, amount: bigint) => ({
-    accountIndex: (decoded.value.accounts as readonly string[]).indexOf(account),
-    mint,
-    owner,
-    uiTokenAmount: { amount: String(amount) },
-  });
-  const before = [balance(source, fulfiller, terms.amount), balance(destination, terms.requestor, 0n)];
-  const after = [balance(source, fulfiller, 0n), balance(destination, terms.requestor, terms.amount)];
-  const meta = { err: null, preTokenBalances: before, postTokenBalances: isSpam ? before : after };
-  return [decoded.value.hash, { slot: 9, transaction: [bytes.toString('base64'), 'base64'], meta }];
-}
-const spam = await Promise.all(Array.from({ length: SPAM }, (_, at) => shownAs(at, true)));
-const [payment, shown] = await shownAs(SPAM, false);
+/** Spam has moved nothing. */
+const shownOf = (number: number, isSpam: boolean) => shownAs(raw, terms, { number, slot: 9, hasMoved: !isSpam });
+const spam = await Promise.all(Array.from({ length: SPAM }, (_, at) => shownOf(at, true)));
+const [payment, shown] = await shownOf(SPAM, false);
 const chain = new Map([...spam, [payment, shown] as const]);
 const node: RpcNode = {
   name: 'node',
@@ -93,7 +75,7 @@ describe('deposits of more accounts than one step has room for', () => {
     watch.add('pi_other', { ...termsIn('USDC'), requestor: terms.requestor });
     watch.own(terms.requestor, ...Array.from({ length: accounts }, (_, at) => `acc_${at}`));
     for (let at = 1; at <= transactions; at += 1) {
-      const [hash, shown] = await shownAs(SPAM + at, false);
+      const [hash, shown] = await shownOf(SPAM + at, false);
       chain.set(hash, shown);
       memory.unseen.set(hash, { slot: 9n, since: 0, dueAt: 0, of: terms.requestor });
     }
