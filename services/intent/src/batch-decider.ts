@@ -181,9 +181,8 @@ export class BatchDecider {
         return;
       }
     }
-    const head = headOf(message);
     const foreign = this.#foreignTo(message);
-    if (foreign !== null) return this.#deadLetter(record, head, foreign, null);
+    if (foreign !== null) return this.#deadLetter(record, headOf(message), foreign, null);
     try {
       if (message.kind === 'deposit') this.#observeDeposit(message);
       else if (message.kind === 'deposit_command') this.#decideDeposit(message);
@@ -191,7 +190,7 @@ export class BatchDecider {
     } catch (error) {
       this.#deadLetter(
         record,
-        head,
+        headOf(message),
         `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,
         error,
       );
