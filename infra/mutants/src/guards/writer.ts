@@ -235,7 +235,7 @@ export const writerGuards: readonly Mutant[] = [
     name: 'A message that cannot be decided becomes a dead letter',
     file: 'services/intent/src/batch-decider.ts',
     guard:
-      'this.#deadLetter(\n        record,\n        head,\n' +
+      'this.#deadLetter(\n        record,\n        headOf(message),\n' +
       "        `cannot be decided: ${error instanceof Error ? error.name : 'unknown error'}`,\n" +
       '        error,\n      );',
     instead: 'throw error;',
