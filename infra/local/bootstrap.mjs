@@ -15,7 +15,7 @@ import { prometheus } from './setup/prometheus.mjs';
 import { redis } from './setup/redis.mjs';
 import { allOf, SetupError, say } from './setup/say.mjs';
 import { versitygw } from './setup/versitygw.mjs';
-import { bundle, compile, compileClient, generate, install } from './setup/workspace.mjs';
+import { buildClient, bundle, compile, generate, install } from './setup/workspace.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const tools = path.join(root, '.tools');
@@ -164,12 +164,12 @@ async function prepare(command) {
 /** What runs in another form than the sources. */
 async function buildToRun(place) {
   await generate(place);
-  await allOf([bundle(place), compileClient(place)]);
+  await allOf([bundle(place), buildClient(place)]);
 }
 
 async function buildAll(place) {
   await generate(place);
-  await allOf([bundle(place), compileClient(place).then(() => compile(place))]);
+  await allOf([bundle(place), buildClient(place).then(() => compile(place))]);
 }
 
 /** Runs Node 24 in the foreground until it ends. It gets our signals, and notices our end by the closed IPC channel. */

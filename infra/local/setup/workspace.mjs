@@ -1,6 +1,6 @@
 // Dependencies, the Prisma client, our own packages compiled; services, web applications and the script for sounds
-// bundled.
-import { existsSync, readdirSync } from 'node:fs';
+// bundled; the client packed.
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { run } from './run.mjs';
 import { NODE } from './programs.mjs';
@@ -78,10 +78,42 @@ export const generate = ({ root, tools, node, pnpm, environment }) => {
 export const compile = (place) =>
   compileFolders(place, { name: 'compile', label: 'Compiled', folders: packageFolders(place.root), only: [] });
 
-/** What programs of its users load. @param {Place & { typescript: string }} place */
-export const compileClient = (place) => {
+/** What programs of its users load: compiled, and as the package that a gateway serves. @param {PackPlace} place */
+export async function buildClient(place) {
   const client = path.join(place.root, 'packages', 'client');
-  return compileFolders(place, { name: 'compile-client', label: 'The client', folders: [client], only: [client] });
+  await allOf([
+    compileFolders(place, { name: 'compile-client', label: 'The client', folders: [client], only: [client] }),
+    bundleSoundScript(place),
+  ]);
+  await packClient(place);
+}
+
+/** @typedef {Place & { pnpm: string, typescript: string }} PackPlace */
+
+/** With the versions of the catalog in its package.json, so that any package manager installs it. */
+const packClient = ({ root, tools, node, pnpm, environment }) => {
+  const client = path.join(root, 'packages', 'client');
+  const result = path.join(client, 'dist', 'client.tgz');
+  return unlessDone({
+    tools,
+    name: 'pack-client',
+    input: () =>
+      digest(
+        timesOf([path.join(client, 'dist')]),
+        contentsOf([
+          path.join(client, 'package.json'),
+          path.join(client, 'README.md'),
+          path.join(root, 'pnpm-workspace.yaml'),
+        ]),
+      ),
+    result,
+    work: () =>
+      step("The client's package", async () => {
+        // Whole or not at all: a gateway may be serving it.
+        await run(node, [pnpm, 'pack', '--out', `${result}.new`], { cwd: client, env: environment });
+        renameSync(`${result}.new`, result);
+      }),
+  });
 };
 
 const compileFolders = ({ root, tools, node, typescript, environment }, { name, label, folders, only }) =>
@@ -126,7 +158,7 @@ const APPLICATIONS = [
 ];
 
 /** @param {Place} place with the Prisma client */
-export const bundle = (place) => allOf([bundleImage(place), ...bundleApplications(place), bundleSoundScript(place)]);
+export const bundle = (place) => allOf([bundleImage(place), ...bundleApplications(place)]);
 
 /** What containers run, and the local stack, and `pf`. @param {Place} place */
 const bundleImage = ({ root, tools, node, environment }) => {

@@ -17,7 +17,7 @@ const blocksOf = async (page: string): Promise<string[]> =>
 
 /**
  * A page that is followed word by word: each block of code, in its order, is run in a terminal or saved as a file. The
- * reader's folder is outside the repository, with the packages of this one installed.
+ * reader's folder is outside the repository.
  */
 export class Guide {
   readonly folder: string;
@@ -32,10 +32,16 @@ export class Guide {
   /**
    * @param page a path from the root of the repository
    * @param replaced what is another thing on this machine, such as ports
+   * @param packages whether those of this repository are there, or the page installs its own
    */
-  static async open(page: string, replaced: Readonly<Record<string, string>> = {}): Promise<Guide> {
+  static async open(
+    page: string,
+    replaced: Readonly<Record<string, string>> = {},
+    packages: 'present' | 'installed by the page' = 'present',
+  ): Promise<Guide> {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'pf-guide-'));
-    await symlink(path.join(import.meta.dirname, '../../node_modules'), path.join(folder, 'node_modules'));
+    if (packages === 'present')
+      await symlink(path.join(import.meta.dirname, '../../node_modules'), path.join(folder, 'node_modules'));
     const everywhere = {
       './.local/stack.json': stackFile(),
       // With the space: the stack's own folder may be another `.local`.

@@ -7,7 +7,8 @@ describe('the guide to webhooks', () => {
   let ports: readonly number[];
   beforeAll(async () => {
     ports = await freePorts(2);
-    guide = await Guide.open('docs/guide/webhooks.md', { 3000: String(ports[0]), 3001: String(ports[1]) });
+    const replaced = { 3000: String(ports[0]), 3001: String(ports[1]) };
+    guide = await Guide.open('docs/guide/webhooks.md', replaced, 'installed by the page');
   });
   afterAll(() => guide.close());
 
@@ -33,8 +34,9 @@ describe('the guide to webhooks', () => {
     stopListening();
 
     expect(await guide.run('/webhook-endpoints')).toMatch(/^whe_\w+$/m);
+    await guide.run('client.tgz');
     await guide.save('webhooks.verify');
-    const stop = await start('node receiver.mjs', 'first');
+    const stop = await start('/receiver.mjs', 'first');
     expect(await guide.run('webhooks test')).toContain('The receiver accepted it with 204.');
     expect(await guide.printedBy('first')).toContain('webhook_endpoint.test');
     await guide.run('intents simulate');
@@ -53,7 +55,7 @@ describe('the guide to webhooks', () => {
     expect(await guide.run('rotate-secret')).toContain('The receiver accepted it with 204.');
     stop();
     await until('it to be gone', isGone);
-    await start('node receiver.mjs', 'second');
+    await start('/receiver.mjs', 'second');
     expect(await guide.run('webhooks resend')).toMatch(/is sent to .+ again, as attempt 2/);
     await until('it to come again', async () => (await guide.printedBy('second')).includes(id));
     expect(await guide.run('webhooks replay --since')).toMatch(/^whr_\w+ has started/m);
@@ -61,7 +63,7 @@ describe('the guide to webhooks', () => {
 
     await guide.save('svix');
     await guide.run('webhooks create');
-    await start('node other-receiver.mjs', 'other', 1);
+    await start('/other-receiver.mjs', 'other', 1);
     expect(await guide.run('webhooks replay --since')).toMatch(/^whr_\w+ has started/m);
     for (const type of ['created', 'finalized'])
       await until(type, async () => (await guide.printedBy('other')).includes(`intent.${type} ${id}\n`), 60_000);

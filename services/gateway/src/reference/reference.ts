@@ -12,6 +12,9 @@ const SERVED = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 /** Not immutable: a deployment changes the files under the same names. */
 const CACHE = 'public, max-age=3600';
 
+/** The typed client as the build packs it, of the version that this API has. */
+const CLIENT = path.join(import.meta.dirname, '../../../../packages/client/dist');
+
 /** The page loads everything from this origin, and tries requests against it. */
 const POLICY = [
   "default-src 'none'",
@@ -24,7 +27,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The API's description, without a key: /openapi.json, and /docs to browse it and try requests. */
+/**
+ * Of the API, without a key: its description in /openapi.json, /docs to browse it and try requests, and the typed client
+ * that package managers install, /client.tgz.
+ */
 export function reference(): Router {
   const router = Router({ strict: true });
   // Generated once, on the first request.
@@ -44,5 +50,7 @@ export function reference(): Router {
   router.get('/docs/page.css', asText('css', STYLE));
   for (const file of SERVED)
     router.get(`/docs/${file}`, (_request, response) => void response.sendFile(file, { root: ASSETS, maxAge: '1h' }));
+  const packed = { root: CLIENT, maxAge: '1h', headers: { 'Content-Type': 'application/gzip' } };
+  router.get('/client.tgz', (_request, response) => void response.sendFile('client.tgz', packed));
   return router;
 }

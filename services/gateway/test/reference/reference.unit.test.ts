@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { OPERATIONS, statusesOf } from '@pf/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -53,5 +54,16 @@ describe('the OpenAPI document', () => {
     expect(linked.length).toBeGreaterThan(4);
     for (const target of linked)
       expect({ target, status: (await read(`/${target}`)).status }).toEqual({ target, status: 200 });
+  });
+
+  it('comes with the typed client, as a package that needs no key', async () => {
+    const response = await read('/client.tgz');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
+    const packed = gunzipSync(Buffer.from(await response.arrayBuffer())).toString('latin1');
+    const manifest = /\{\n {2}"name": "@pf\/client",[^]*?\n\}/.exec(packed)?.[0];
+    expect(JSON.parse(manifest ?? '')).toMatchObject({
+      version: '1.0.0',
+      dependencies: { ky: expect.stringMatching(/^\d/) },
+    });
   });
 });
