@@ -34,20 +34,27 @@ function decoded<Decoded>(cursor: string | undefined, read: (cursor: string) => 
 /** What the rows of a page may have together, in bytes of JSON: one reader must not hold much of a process's memory. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
+/** Rows of a list, of which its statement has left out some where they were large. */
+interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly isCut: boolean;
+}
+
 /**
  * A page of a list. It ends early, but never without a row, where its rows are larger than PAGE_BYTES_MAX.
- * @param rows up to `limit` + 1 of them: one more than the page shows if there is another page
+ * @param found up to `limit` + 1 rows: one more than the page shows if there is another page, or fewer that are cut
  * @param bytesOf the size of a row as JSON, of lists whose rows hold what clients have chosen
  */
 export function pageOf<Row>(
-  rows: readonly Row[],
+  found: readonly Row[] | Listed<Row>,
   limit: number,
   cursorOf: (row: Row) => string,
   bytesOf?: (row: Row) => number,
 ): { readonly rows: readonly Row[]; readonly hasMore: boolean; readonly nextCursor: string | null } {
+  const { rows, isCut } = 'isCut' in found ? found : { rows: found, isCut: false };
   const page = rows.slice(0, bytesOf ? Math.max(1, countWithin(rows.slice(0, limit), bytesOf)) : limit);
   const last = page.at(-1);
-  const hasMore = rows.length > page.length;
+  const hasMore = isCut || rows.length > page.length;
   return { rows: page, hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last) : null };
 }
 

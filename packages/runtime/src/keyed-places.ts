@@ -10,22 +10,31 @@ export class KeyedPlaces {
     this.#waiting = waiting;
   }
 
-  /**
-   * Runs the work in a place of the key.
-   * @param most how many places the key has
-   * @param until when it stops waiting, by performance.now()
-   * @param refuse makes the error if none becomes free in time; nothing was done
-   */
-  async run<Result>({ key, most, until, refuse }: KeyedPlace, work: () => Promise<Result>): Promise<Result> {
-    let places = this.#places.get(key);
-    if (!places) this.#places.set(key, (places = new Places(most, this.#waiting)));
-    if (!(await places.take(Math.max(0, until - performance.now())))) throw refuse();
+  /** Runs the work in a place of the key, as `take` gives it. */
+  async run<Result>(place: KeyedPlace, work: () => Promise<Result>): Promise<Result> {
+    const free = await this.take(place);
     try {
       return await work();
     } finally {
+      free();
+    }
+  }
+
+  /**
+   * Waits for a place of the key.
+   * @param most how many places the key has
+   * @param until when it stops waiting, by performance.now()
+   * @param refuse makes the error if none becomes free in time; nothing was done
+   * @returns gives the place back, to be called once
+   */
+  async take({ key, most, until, refuse }: KeyedPlace): Promise<() => void> {
+    const places = this.#places.get(key) ?? new Places(most, this.#waiting);
+    this.#places.set(key, places);
+    if (!(await places.take(Math.max(0, until - performance.now())))) throw refuse();
+    return () => {
       places.free();
       if (places.empty) this.#places.delete(key);
-    }
+    };
   }
 }
 

@@ -1,5 +1,5 @@
 import { RpcUnavailableError } from '@pf/chains';
-import { isDatabaseUnavailable, UndecodableIntentError } from '@pf/database';
+import { isDatabaseUnavailable, OwnerBusyError, UndecodableIntentError } from '@pf/database';
 import { LogUnavailableError } from '@pf/event-log';
 import { ApiError } from '@pf/http';
 
@@ -13,6 +13,13 @@ export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof RpcUnavailableError)
     return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
+  if (error instanceof OwnerBusyError)
+    return new ApiError('rate_limit.exceeded', {
+      message:
+        'Too many requests of this account are in progress. Nothing was done. Retry after 1 s, with fewer at once.',
+      retryAfterSeconds: 1,
+      cause: error,
+    });
   if (error instanceof LogUnavailableError || isDatabaseUnavailable(error))
     return new ApiError('service.unavailable', { cause: error });
   if (error instanceof UndecodableIntentError) return new ApiError('intent.unavailable', { cause: error });

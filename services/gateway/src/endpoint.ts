@@ -1,5 +1,5 @@
 import { type Operation, parseIntentId, payerLinkView, type ShownPaymentLink } from '@pf/contracts';
-import type { RequestRecord } from '@pf/database';
+import { forOwner, type RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
 import { shownPath, statusOf, wantsStream, write } from '@pf/http';
 import type { Request, Response } from 'express';
@@ -92,10 +92,15 @@ export const serve =
     // Until its client has the response. The client may have disconnected meanwhile.
     if (operation.method === 'get' && !response.destroyed && !wantsStream(operation, request))
       response.once('close', readings.begin(holder, request.ip));
-    const result = await (holder.livemode ? live : test).handle({ holder, request, response });
+    const endpoint = holder.livemode ? live : test;
+    const result = await forOwner(ownerOf(holder), () => endpoint.handle({ holder, request, response }));
     response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(shownTo(holder, result.body)), result.headers);
   };
+
+/** Whose connections to Postgres a request takes: a crowd of payers takes none of the account that they pay. */
+const ownerOf = (holder: Holder): string =>
+  `${isPayer(holder) ? 'payers' : 'account'} ${holder.accountId} ${holder.livemode}`;
 
 const CREDENTIAL = /^payment +/i;
 

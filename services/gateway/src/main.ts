@@ -60,6 +60,8 @@ const CONNECTIONS = 8;
 const SCANS = 2;
 /** Those of either kind that test mode leaves free. Keys that may be guesses are looked up on two of them at most. */
 const NOT_TEST = { sql: 3, scans: 1 } as const;
+/** Those of either kind that the requests of one account in one mode have at once, and as many those of its payers. */
+const PER_OWNER = 2;
 /** Connections of clients; further ones are closed. Twice as many as streams, so that requests have room. */
 const CLIENTS_MAX = 2 * STREAM_LIMITS.all;
 
@@ -75,10 +77,10 @@ runService('gateway', async ({ log, onShutdown }) => {
     maxScans: SCANS,
     log,
   });
-  const testDatabase = {
-    ...database,
-    ...shareOf(database, { sql: connections - SCANS - NOT_TEST.sql, scans: SCANS - NOT_TEST.scans }),
-  };
+  const most = { sql: connections - SCANS, scans: SCANS, perOwner: PER_OWNER };
+  const liveDatabase = { ...database, ...shareOf(database, most) };
+  const ofTest = { ...most, sql: most.sql - NOT_TEST.sql, scans: most.scans - NOT_TEST.scans };
+  const testDatabase = { ...database, ...shareOf(database, ofTest) };
   onShutdown('database', () => database.close());
   await health.until('database', async () => {
     await verifySchema(database);
@@ -112,7 +114,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       hasSponsor: (accountId: AccountId, chain: ChainId) => hasSponsor(of, accountId, chain),
     };
   };
-  const stores = { live: storeOf(database), test: storeOf(testDatabase) };
+  const stores = { live: storeOf(liveDatabase), test: storeOf(testDatabase) };
   const outcomes = new Outcomes(stores.live.intents, log);
   const listener = { replied: (reply: Reply) => outcomes.settle(reply), lost: outcomes.lookUpAll.bind(outcomes) };
   const replies = new ReplyChannel(config.REDIS_URL, randomUUID(), config.REPLY_SECRET, listener, log);

@@ -178,11 +178,11 @@ describe('A row that cannot be decoded', () => {
     ]);
     expect(test.alarms).toMatchObject([{ alarm: 'held_intent', intentId: one }]);
     await expect(findIntent(database, one, account)).rejects.toThrow('cannot be decoded');
-    const listed = await listIntents(database, account, {}, null, 100);
+    const { rows: listed } = await listIntents(database, account, {}, null, 100);
     expect(listed).toHaveLength(states.length - 1);
     const pages = [];
     for (let after = null; ;) {
-      const page = await listIntents(database, account, {}, after, 2);
+      const { rows: page } = await listIntents(database, account, {}, after, 2);
       pages.push(...page);
       const last = page.at(-1);
       if (page.length < 2 || last === undefined) break;

@@ -81,6 +81,11 @@ const promise = z
       paymasterAndData !== undefined || (paymaster !== undefined && paymasterData !== undefined),
   );
 
+/**
+ * What a wallet gets that has said no limits of gas: estimates need no more. A final one would be a promise of any gas.
+ */
+const estimate = z.object({ isFinal: z.literal(false).optional() }).and(promise);
+
 const LIMITS = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas', 'maxFeePerGas'] as const;
 
 /** Asks the chain of an operation: null where no upstream that responds can simulate it. */
@@ -98,8 +103,9 @@ export const paymastersOf = (network: Network, judge: Judge): Paymasters => ({
     if (!isEntryPoint(canonical)) return malformed(`names an EntryPoint that is not known: ${entryPoint}`);
     const sender = parseBaseAddress(network, op.sender);
     if (!sender.ok) return malformed(`names a sender that ${sender.problem}`);
-    const missing = method === 'pm_getPaymasterData' ? LIMITS.find((field) => op[field] === undefined) : undefined;
-    if (missing !== undefined) return malformed(`has no ${missing}`);
+    const missing = LIMITS.find((field) => op[field] === undefined);
+    if (missing !== undefined && method === 'pm_getPaymasterData') return malformed(`has no ${missing}`);
+    const result = missing === undefined ? promise : estimate;
     const isOldest = isUnpacked(canonical);
     const deployment = deploymentOf(op, isOldest);
     if (deployment === 'malformed') return malformed('deploys its account by no valid factory');
@@ -124,7 +130,7 @@ export const paymastersOf = (network: Network, judge: Judge): Paymasters => ({
             },
             terms,
           ),
-        call: (context) => ({ method, params: [op, entryPoint, chainId, context], result: promise }),
+        call: (context) => ({ method, params: [op, entryPoint, chainId, context], result }),
       },
     };
   },

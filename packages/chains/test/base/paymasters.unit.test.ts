@@ -185,4 +185,16 @@ describe('an operation for which a paymaster is asked', () => {
       .result.safeParse(answer);
     expect(read.success ? read.data : null).toEqual(gets);
   });
+
+  it('passes a final stub on only where the limits were seen: without them it would promise any gas', () => {
+    const stub = { paymaster: ACCOUNT, paymasterData: '0x' };
+    const method = 'pm_getPaymasterStubData';
+    const unlimited = operation(execute(payment()), { callGasLimit: undefined, maxFeePerGas: undefined });
+    const accepts = (op: object, isFinal: boolean): boolean =>
+      parsed(op, { method })
+        .call({})
+        .result.safeParse({ ...stub, isFinal }).success;
+    expect([accepts(unlimited, true), accepts(unlimited, false)]).toEqual([false, true]);
+    expect(accepts(operation(execute(payment())), true)).toBe(true);
+  });
 });

@@ -1,5 +1,6 @@
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
+import { isCut, type Listed, withinPage } from '../postgres/page-bytes.ts';
 import { decodeStateOrNull } from './decoding.ts';
 
 /** A public event as it is projected. */
@@ -10,21 +11,29 @@ export interface StoredEvent {
   readonly body: string;
 }
 
-/** An intent's public events above version `after`, oldest first. The caller has checked who owns the intent. */
+/**
+ * An intent's public events above version `after`, oldest first; large ones end a page early. The caller has checked who
+ * owns the intent.
+ */
 export async function intentEvents(
   { sql }: Database,
   id: IntentId,
   after: number,
   limit: number,
-): Promise<readonly StoredEvent[]> {
-  const { rows } = await sql.query<StoredEvent>({
+): Promise<Listed<StoredEvent>> {
+  const { rows } = await sql.query<StoredEvent & { readonly bytes: number }>({
     name: 'intent-events',
-    text: `SELECT version, type, body FROM ledger.intent_events WHERE intent_id = $1 AND version > $2
-            ORDER BY version LIMIT $3`,
+    text: EVENTS,
     values: [id, after, limit],
   });
-  return rows;
+  return { rows: rows.map(({ version, type, body }) => ({ version, type, body })), isCut: isCut(rows, limit) };
 }
+
+const EVENTS = withinPage(
+  `SELECT version, type, body, octet_length(body) AS bytes FROM ledger.intent_events
+    WHERE intent_id = $1 AND version > $2 ORDER BY version LIMIT $3`,
+  'ORDER BY version',
+);
 
 /** A query for one intent: its state if its version is above `known`, and its events above version `after`. */
 export interface IntentLook {

@@ -12,6 +12,7 @@ import type {
 } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
+import { isCut, type Listed, withinPage } from '../postgres/page-bytes.ts';
 import { decodeStateOrNull } from './decoding.ts';
 import type { IntentOwner } from './intents.ts';
 
@@ -40,7 +41,8 @@ export interface IntentFilter {
  * An owner's intents, newest first. With one filter other than `metadata`, a page costs the same in a list of any
  * length: only its own rows are read, from an index in the list's order. With `metadata`, the matching intents of the
  * account are read from its index and sorted if they are few; of many, the newest are soon met by reading the list in
- * its order. With several filters, one uses its index and the others are checked row by row.
+ * its order. With several filters, one uses its index and the others are checked row by row. Large intents end a page
+ * early.
  * @param after where the page before ended; null: begins with the newest
  */
 export async function listIntents(
@@ -49,23 +51,33 @@ export async function listIntents(
   filter: IntentFilter,
   after: Position | null,
   limit: number,
-): Promise<readonly PaymentIntent[]> {
+): Promise<Listed<PaymentIntent>> {
   const found: PaymentIntent[] = [];
   for (let from = after; ;) {
     const wanted = limit - found.length;
     // Not prepared: which index serves depends on the values.
     const list = async (queryable: typeof sql, how: 'sorted' | 'in order') => {
       const statement = intentsStatement(owner, filter, from, wanted, how);
-      return (await queryable.query<{ created_at: Date; id: string; state: string; matches?: number }>(statement)).rows;
+      return (await queryable.query<IntentRow>(statement)).rows;
     };
     let rows = await list(filter.metadata === undefined ? sql : scans, 'sorted');
     if ((rows[0]?.matches ?? 0) > MOST_SORTED) rows = await list(scans, 'in order');
     // Without those that cannot be decoded: they must not make the list of their account unreadable.
     found.push(...rows.flatMap(({ state }) => decodeStateOrNull(state) ?? []));
     const last = rows.at(-1);
-    if (last === undefined || rows.length < wanted || found.length === limit) return found;
+    const cut = isCut(rows, wanted);
+    if (last === undefined || found.length === limit || (cut ? found.length > 0 : rows.length < wanted))
+      return { rows: found, isCut: cut };
     from = { createdAt: last.created_at.getTime(), id: last.id };
   }
+}
+
+interface IntentRow {
+  readonly created_at: Date;
+  readonly id: string;
+  readonly state: string;
+  readonly bytes: number;
+  readonly matches?: number;
 }
 
 /** So many matches of `metadata` are read and sorted at most. */
@@ -73,6 +85,7 @@ const MOST_SORTED = 5_000;
 
 const DIRECTIONS: readonly Direction[] = ['request', 'send'];
 const ORDER = 'ORDER BY created_at DESC, id DESC';
+const COLUMNS = 'created_at, id, state, octet_length(state) AS bytes';
 
 /** Columns and the values that each may have. Each combination is one range of an index; together they are the list. */
 type Choices = readonly (readonly [column: string, values: readonly string[]])[];
@@ -126,8 +139,8 @@ export function intentsStatement(
         of.flatMap((value) => before.map((run) => `${run} AND ${column} = ${parameter(value)}`)),
       [common.join(' AND ')],
     );
-    const rows = runs.map((run) => `(SELECT created_at, id, state FROM ledger.intents WHERE ${run} ${ORDER} ${few})`);
-    return { text: `SELECT * FROM (${rows.join(' UNION ALL ')}) AS runs ${ORDER} ${few}`, values };
+    const rows = runs.map((run) => `(SELECT ${COLUMNS} FROM ledger.intents WHERE ${run} ${ORDER} ${few})`);
+    return { text: withinPage(`SELECT * FROM (${rows.join(' UNION ALL ')}) AS runs ${ORDER} ${few}`, ORDER), values };
   }
   // Materialized: all matches are read, then sorted. With a LIMIT in the same query Postgres would scan the whole list
   // in order instead.
@@ -141,7 +154,10 @@ export function intentsStatement(
     WITH matching AS MATERIALIZED (SELECT created_at, id FROM ledger.intents WHERE ${conditions}
       LIMIT ${MOST_SORTED + 1}),
     page AS MATERIALIZED (SELECT id FROM matching ${ORDER} ${few})
-    SELECT created_at, id, state, (SELECT count(*)::int FROM matching) AS matches
-      FROM ledger.intents WHERE id IN (SELECT id FROM page) ${ORDER}`;
+    ${withinPage(
+      `SELECT ${COLUMNS}, (SELECT count(*)::int FROM matching) AS matches
+         FROM ledger.intents WHERE id IN (SELECT id FROM page) ${ORDER}`,
+      ORDER,
+    )}`;
   return { text, values };
 }

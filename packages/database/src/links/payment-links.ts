@@ -18,6 +18,7 @@ import {
 import type pg from 'pg';
 import type { IntentOwner } from '../ledger/intents.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { isCut, type Listed, withinPage } from '../postgres/page-bytes.ts';
 import { insertDeliveries, type NewDelivery } from '../webhooks/new-deliveries.ts';
 
 /** An intent that a payer of a link has begun. */
@@ -133,22 +134,26 @@ async function readLink(
   return rows[0] ? linkOf(rows[0]) : null;
 }
 
-/** The links of an account and mode, newest first. @param after where the page before ended */
+/** The links of an account and mode, newest first; large ones end a page early. @param after where the page before ended */
 export async function listPaymentLinks(
   { sql }: Pick<Database, 'sql'>,
   { accountId, livemode }: IntentOwner,
   after: Position | null,
   limit: number,
-): Promise<readonly PaymentLink[]> {
+): Promise<Listed<PaymentLink>> {
   const values: unknown[] = [accountId, livemode, limit];
   if (after) values.push(new Date(after.createdAt), after.id);
-  const { rows } = await sql.query<Row>(
-    `SELECT ${LINK_COLUMNS} FROM service.payment_links l WHERE l.account_id = $1 AND l.livemode = $2
-      ${after ? 'AND (l.created_at, l.id) < ($4::timestamptz, $5)' : ''}
-      ORDER BY l.created_at DESC, l.id DESC LIMIT $3`,
+  const { rows } = await sql.query<Row & { readonly bytes: number; readonly bytes_before: string | null }>(
+    withinPage(
+      `SELECT ${LINK_COLUMNS}, coalesce(octet_length(l.metadata::text), 0) AS bytes
+         FROM service.payment_links l WHERE l.account_id = $1 AND l.livemode = $2
+          ${after ? 'AND (l.created_at, l.id) < ($4::timestamptz, $5)' : ''}
+        ORDER BY l.created_at DESC, l.id DESC LIMIT $3`,
+      'ORDER BY "createdAt" DESC, id DESC',
+    ),
     values,
   );
-  return rows.map(linkOf);
+  return { rows: rows.map(({ bytes, bytes_before, ...row }) => linkOf(row)), isCut: isCut(rows, limit) };
 }
 
 /** Locks the link until the end of the transaction; null if the account has none with this id in this mode. */

@@ -1,55 +1,83 @@
-import { Places } from '@pf/runtime';
+import { KeyedPlaces, Places } from '@pf/runtime';
 import type pg from 'pg';
 import type { Database } from './database.ts';
+import { OwnerBusyError, ownerNow } from './owners.ts';
 
 /** As long as a pool itself lets wait for a connection (database.ts). */
 const WAIT_MS = 3_000;
-/** What comes beyond fails at once. */
-const WAITING_MAX = 1_000;
+/** For the turn of an owner: its own waits fill its own time, and end before those for a lock do (roles.ts). */
+const OWNER_WAIT_MS = 2_000;
+/** What comes beyond fails at once: of all, and of one owner. */
+const WAITING = { all: 1_000, owner: 256 } as const;
+
+interface Share {
+  readonly sql: number;
+  readonly scans: number;
+  /** Connections of either kind that the work of one owner has at once (owners.ts). A transaction takes one of them. */
+  readonly perOwner: number;
+  readonly waitMs?: number;
+}
 
 /**
  * A part of a database's connections: so many at a time, and the others stay free for those who use the database
- * itself. Who gets none in time fails as if the database were unavailable. Prisma has no part: it takes connections of
- * the database itself.
+ * itself. An owner's work waits for the owner's own turn first, so that it takes neither the connections nor the places
+ * in line of others. Who gets none in time fails as if the database were unavailable. Prisma has no part: it takes
+ * connections of the database itself.
+ * @throws OwnerBusyError from a query or `connect`, if the turn of the owner does not come in time
  */
 export const shareOf = (
   database: Database,
-  { sql, scans, waitMs = WAIT_MS }: { readonly sql: number; readonly scans: number; readonly waitMs?: number },
+  { sql, scans, perOwner, waitMs = WAIT_MS }: Share,
 ): Pick<Database, 'sql' | 'scans'> => ({
-  sql: limited(database.sql, sql, waitMs),
-  scans: limited(database.scans, scans, waitMs),
+  sql: limited(database.sql, { most: sql, perOwner, waitMs }),
+  scans: limited(database.scans, { most: scans, perOwner, waitMs }),
 });
 
 type Query = (...parameters: readonly unknown[]) => Promise<unknown>;
 
-function limited(pool: pg.Pool, most: number, waitMs: number): pg.Pool {
-  const places = new Places(most, WAITING_MAX);
-  const enter = async (): Promise<void> => {
+function limited(
+  pool: pg.Pool,
+  { most, perOwner, waitMs }: { readonly most: number; readonly perOwner: number; readonly waitMs: number },
+): pg.Pool {
+  const places = new Places(most, WAITING.all);
+  const owners = new KeyedPlaces(WAITING.owner);
+  /** @returns gives the place back */
+  const enter = async (): Promise<() => void> => {
+    const began = performance.now();
+    const owner = ownerNow();
+    const turn = { most: perOwner, until: began + Math.min(waitMs, OWNER_WAIT_MS), refuse: () => new OwnerBusyError() };
+    const leave = owner === undefined ? () => undefined : await owners.take({ key: owner, ...turn });
+    if (await places.take(Math.max(0, began + waitMs - performance.now())))
+      return () => {
+        places.free();
+        leave();
+      };
+    leave();
     // The words of a pool that has no connection in time.
-    if (!(await places.take(waitMs))) throw new Error('timeout exceeded when trying to connect');
+    throw new Error('timeout exceeded when trying to connect');
   };
   const query: Query = async (...parameters) => {
-    await enter();
+    const leave = await enter();
     try {
       return await (pool.query as Query)(...parameters);
     } finally {
-      places.free();
+      leave();
     }
   };
   const connect = async (): Promise<pg.PoolClient> => {
-    await enter();
+    const leave = await enter();
     try {
       const client = await pool.connect();
       const release = client.release.bind(client);
       client.release = (error) => {
         // The pool sets another one when it gives the connection away again.
         client.release = release;
-        places.free();
+        leave();
         release(error);
       };
       return client;
     } catch (error) {
-      places.free();
+      leave();
       throw error;
     }
   };

@@ -279,7 +279,7 @@ describe('the roles of the database', () => {
         at: now,
       });
       expect(choice).toMatchObject({ kind: 'begun', isNew: true });
-      expect(await listPaymentLinks(database, elsewhere(), null, 10)).toHaveLength(1);
+      expect((await listPaymentLinks(database, elsewhere(), null, 10)).rows).toHaveLength(1);
       // What this mode's endpoint is told of links is kept for it, as it is behind.
       const behind = await addWebhookEndpoint(own.database, { ...elsewhere(), url: 'https://behind.example/' });
       await own.database.sql.query(

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@pf/testing';
-import { type Database, inTransaction, isDatabaseUnavailable, openDatabase, shareOf } from '../../src/index.ts';
+import {
+  type Database,
+  forAll,
+  forOwner,
+  inTransaction,
+  isDatabaseUnavailable,
+  openDatabase,
+  OwnerBusyError,
+  shareOf,
+} from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 describe('a share of the connections', () => {
@@ -14,7 +23,7 @@ describe('a share of the connections', () => {
     await database.close();
     await own.close();
   });
-  const share = (waitMs = 60_000) => ({ ...database, ...shareOf(database, { sql: 2, scans: 1, waitMs }) });
+  const share = (waitMs = 60_000) => ({ ...database, ...shareOf(database, { sql: 2, scans: 1, perOwner: 1, waitMs }) });
 
   it('leaves the others to those who use the database itself', async () => {
     const { sql } = share();
@@ -58,5 +67,26 @@ describe('a share of the connections', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
     for (const client of two) client.release();
     await part.sql.query('SELECT 1');
+  });
+
+  it('lets an owner take no connection, and no place in line, of another', async () => {
+    const part = share();
+    const held = await forOwner('one', () => part.sql.connect());
+    const waiting = Array.from({ length: 20 }, (_none, n) => forOwner('one', () => part.sql.query('SELECT $1', [n])));
+    for (let n = 0; n < 20; n++) await forOwner('other', () => part.sql.query('SELECT 1'));
+    for (let n = 0; n < 20; n++) await forOwner('one', () => forAll(() => part.sql.query('SELECT 1')));
+    let ended = 0;
+    for (const one of waiting) void one.then(() => (ended += 1));
+    expect(ended).toBe(0);
+    held.release();
+    await Promise.all(waiting);
+  });
+
+  it('refuses an owner whose turn does not come in time, and has room for it afterwards', async () => {
+    const part = share(300);
+    const held = await forOwner('one', () => part.sql.connect());
+    await expect(forOwner('one', () => part.sql.query('SELECT 1'))).rejects.toThrow(OwnerBusyError);
+    held.release();
+    await forOwner('one', () => part.sql.query('SELECT 1'));
   });
 });

@@ -1,5 +1,5 @@
 import { listEventsQuery, OPERATIONS, payerEventOf, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
-import { type Database, intentEvents, type IntentQueries, type StoredEvent } from '@pf/database';
+import { type Database, intentEvents, type IntentQueries, type Listed, type StoredEvent } from '@pf/database';
 import type { PaymentIntent } from '@pf/domain';
 import { pageOf, readQuery, versionOf, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';
@@ -49,7 +49,7 @@ export const followIntent = (dependencies: Dependencies, commentMs: number = STR
     if (page === null) stream(dependencies, call, intent, await left(), commentMs);
     else {
       const stored = await intentEvents(database, id, page.after, page.limit + 1);
-      const events = stored.length > 0 ? stored : ((await left()) ?? []);
+      const events = stored.rows.length > 0 ? stored : { rows: (await left()) ?? [], isCut: false };
       write(response, 200, history(events, page, isPayer(holder)));
     }
     return null;
@@ -68,8 +68,8 @@ function readPage(request: Call['request']): Page {
 }
 
 /** Joins the stored bodies, which are JSON already. */
-function history(events: readonly StoredEvent[], { after, limit }: Page, forPayer: boolean): string {
-  const found = events.filter(({ version }) => version > after).slice(0, limit + 1);
+function history({ rows: events, isCut }: Listed<StoredEvent>, { after, limit }: Page, forPayer: boolean): string {
+  const found = { rows: events.filter(({ version }) => version > after).slice(0, limit + 1), isCut };
   const cursorOf = ({ version }: StoredEvent): string => writeEventCursor(version);
   const { rows, hasMore, nextCursor } = pageOf(found, limit, cursorOf, ({ body }) => Buffer.byteLength(body));
   const bodies = rows.map(({ body }) => (forPayer ? payerEventOf(body) : body)).join(',');

@@ -1,4 +1,4 @@
-import { type Database, type IntentLook, type IntentSeen, lookAtIntents, type StoredEvent } from '@pf/database';
+import { type Database, forAll, type IntentLook, type IntentSeen, lookAtIntents, type StoredEvent } from '@pf/database';
 import { type IntentId, liveSubmission, type PaymentIntent } from '@pf/domain';
 import { BackOff, type Logger } from '@pf/runtime';
 import { Notices } from './notices.ts';
@@ -110,7 +110,8 @@ export class Feeds {
 
   #read(feed: Feed): void {
     this.#due.add(feed);
-    if (!this.#reading) void this.#readDue();
+    // For the followers of all, whoever's request begins it.
+    if (!this.#reading) void forAll(() => this.#readDue());
   }
 
   async #readDue(): Promise<void> {

@@ -28,8 +28,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Of the API, without a key: its description in /openapi.json, /docs to browse it and try requests, and the typed client
- * that package managers install, /client.tgz.
+ * Of the API, without a key: its description in /openapi.json, /docs to browse it and try requests, and the typed
+ * client that package managers install, /client.tgz.
  */
 export function reference(): Router {
   const router = Router({ strict: true });

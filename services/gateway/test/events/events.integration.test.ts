@@ -48,7 +48,7 @@ describe('the events of an intent', () => {
 
   const created = async (body: Record<string, unknown> = {}): Promise<IntentId> =>
     (await clients[0].create({ ...good, ...body })).body.intent.id;
-  const stored = (id: IntentId) => intentEvents(cluster.database, id, 0, 100);
+  const stored = async (id: IntentId) => (await intentEvents(cluster.database, id, 0, 100)).rows;
 
   it('are listed and streamed with the bodies of the webhooks, from a snapshot to the last one', async () => {
     const id = await created({ metadata: { memo: 'Zürich €', '10': 'b', '2': 'a' } });
@@ -100,7 +100,7 @@ describe('the events of an intent', () => {
     const id = await created();
     for (let round = 0; round < 55; round++)
       for (const state of ['pending', 'created']) expect((await clients[0].simulate(id, state)).status).toBe(200);
-    const all = await intentEvents(cluster.database, id, 0, 1_000);
+    const { rows: all } = await intentEvents(cluster.database, id, 0, 1_000);
     expect(all).toHaveLength(111);
     const bodies = all.map(({ body }) => JSON.parse(body) as unknown);
     const page = async (query: string) => {
