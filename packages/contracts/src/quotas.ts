@@ -67,9 +67,11 @@ export const CREATE_QUOTAS: Readonly<Record<Plan, Quota>> = {
 
 /**
  * Changes of payment intents of an account in one mode, by its plan, with any of its keys: as of new ones. Each is an
- * event that is kept, with all metadata.
+ * event that is kept, with all metadata, so it counts once for each CHANGE_BYTES of it.
  */
 export const CHANGE_QUOTAS = CREATE_QUOTAS;
+/** Of metadata in JSON: most has less. */
+export const CHANGE_BYTES = 4_096;
 
 /**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
