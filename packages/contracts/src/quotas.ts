@@ -149,7 +149,8 @@ export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 /**
  * Event streams that may be open at one gateway: of an account in a mode with its keys, people included, with what
  * payers have, and with both; of an address, of an intent with its client secret, of an address for such an intent, of
- * test mode together, and in all.
+ * test mode together, and in all. Where these are taken there is a reserve of each mode beside them, for accounts and
+ * addresses that have less than `each` open.
  */
 export const STREAM_LIMITS = {
   keys: 2_000,
@@ -160,4 +161,5 @@ export const STREAM_LIMITS = {
   intentAddress: 10,
   test: 2_500,
   all: 5_000,
+  reserve: { live: 500, test: 100, each: 5 },
 } as const;

@@ -152,13 +152,16 @@ describe('createPaymentLinkRequest', () => {
 const METADATA_BYTES_MAX = 20 * ((40 + 500) * 4 + 6) + 1;
 
 describe('the most metadata of a create', () => {
-  it.each(['🪙', '"', '\\', '\n', '\u2028'])('is less than 44,000 bytes of JSON where it consists of %j', (character) => {
-    const metadata = Object.fromEntries(
-      Array.from({ length: 20 }, (_, n) => [`${n}`.padEnd(2, 'k') + character.repeat(38), character.repeat(500)]),
-    );
-    expect(create({ ...good, metadata })).toMatchObject({ ok: true, value: { metadata } });
-    expect(Buffer.byteLength(JSON.stringify(metadata))).toBeLessThanOrEqual(METADATA_BYTES_MAX);
-  });
+  it.each(['🪙', '"', '\\', '\n', '\u2028'])(
+    'is less than 44,000 bytes of JSON where it consists of %j',
+    (character) => {
+      const metadata = Object.fromEntries(
+        Array.from({ length: 20 }, (_, n) => [`${n}`.padEnd(2, 'k') + character.repeat(38), character.repeat(500)]),
+      );
+      expect(create({ ...good, metadata })).toMatchObject({ ok: true, value: { metadata } });
+      expect(Buffer.byteLength(JSON.stringify(metadata))).toBeLessThanOrEqual(METADATA_BYTES_MAX);
+    },
+  );
 
   it('is no more with any other character that is accepted', () => {
     const bytesOf = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;

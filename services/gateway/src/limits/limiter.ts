@@ -155,10 +155,7 @@ export class Limiter {
    * decided on, kept and sent again. What is no longer left of the quota is not owed.
    * @param metadata of the intent after the change
    */
-  async countSize(
-    holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>,
-    metadata: Metadata | null,
-  ): Promise<void> {
+  async countSize(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>, metadata: Metadata | null): Promise<void> {
     const more = Math.ceil(Buffer.byteLength(JSON.stringify(metadata)) / CHANGE_BYTES) - 1;
     const countOne = () => this.#refusalOfAccount('changes', CHANGE_QUOTAS[holder.plan], holder);
     await Promise.all(Array.from({ length: more }, countOne));

@@ -74,7 +74,7 @@ describe('GET /intents', () => {
       pages.push(intents.map(({ id }) => id));
       cursor = nextCursor;
     }
-    expect(pages.map(({ length }) => length)).toEqual([17, 17, 17, 17, 17, 15]);
+    expect(pages.map(({ length }) => length)).toEqual([25, 25, 25, 25]);
     expect(pages.flat().sort()).toEqual(ids.sort());
   });
 
