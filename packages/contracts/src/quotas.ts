@@ -67,9 +67,11 @@ export const CREATE_QUOTAS: Readonly<Record<Plan, Quota>> = {
 
 /**
  * Changes of payment intents of an account in one mode, by its plan, with any of its keys: as of new ones. Each is an
- * event that is kept, with all metadata.
+ * event that is kept, with all metadata, so it counts once for each CHANGE_BYTES of it.
  */
 export const CHANGE_QUOTAS = CREATE_QUOTAS;
+/** Of metadata in JSON: most has less. */
+export const CHANGE_BYTES = 4_096;
 
 /**
  * New transactions for one intent: of one payer's address, of all requests, and what of the former does not count in
@@ -147,7 +149,8 @@ export const STRANGER_QUOTA: Quota = { requests: 600, windowSeconds: 60 };
 /**
  * Event streams that may be open at one gateway: of an account in a mode with its keys, people included, with what
  * payers have, and with both; of an address, of an intent with its client secret, of an address for such an intent, of
- * test mode together, and in all.
+ * test mode together, and in all. Where these are taken there is a reserve of each mode beside them, for accounts and
+ * addresses that have less than `each` open.
  */
 export const STREAM_LIMITS = {
   keys: 2_000,
@@ -158,4 +161,5 @@ export const STREAM_LIMITS = {
   intentAddress: 10,
   test: 2_500,
   all: 5_000,
+  reserve: { live: 500, test: 100, each: 5 },
 } as const;

@@ -5,6 +5,8 @@ const EMOJI = /\p{RGI_Emoji}/gv;
  * lists U+2800, the Braille pattern without dots, and U+1680, a space that is none of those that NFKC makes U+0020 of.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2800]/u;
+/** What JSON writes with six bytes. Those from U+007F on have two, and occur where a text was decoded wrongly. */
+const CONTROL = /[\p{Cc}--[\t\n\r\u007F-\u009F]]/v;
 /** Letters of the Arabic script that join to the next one: Joining_Type D of Unicode's ArabicShaping.txt. */
 const JOINS_NEXT =
   String.raw`[\u0626\u0628\u062A-\u062E\u0633-\u063F\u0641-\u0647\u0649\u064A\u066E\u066F\u0678-\u0687` +
@@ -28,9 +30,14 @@ const VISIBLE = new RegExp(`${EMOJI.source}|${JOINERS}`, 'gv');
 const VISIBLE_OR_UNSEEN = new RegExp(`${VISIBLE.source}|(${UNSEEN.source})`, 'gv');
 
 /** The first character that is not seen, outside of emoji and words that need it, as `U+200B`; null: there is none. */
-export function unseenIn(text: string): string | null {
-  const unseen = UNSEEN.exec(text.replaceAll(VISIBLE, ''))?.[0];
-  return unseen === undefined ? null : `U+${(unseen.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+export const unseenIn = (text: string): string | null => firstOf(UNSEEN, text.replaceAll(VISIBLE, ''));
+
+/** The first control character (U+0000 to U+001F) that is no tab and ends no line, as `U+0001`; null: there is none. */
+export const controlIn = (text: string): string | null => firstOf(CONTROL, text);
+
+function firstOf(characters: RegExp, text: string): string | null {
+  const found = characters.exec(text)?.[0];
+  return found === undefined ? null : `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** One `\uXXXX` for each code unit, which JSON takes for the same. */

@@ -19,9 +19,13 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 } as const;
 
+/** What asks for an image. A browser that opens a page, in a frame too, names another one. */
+const FOR_IMAGES: ReadonlySet<string | undefined> = new Set([undefined, 'image']);
+
 /**
  * The logo of whom an intent or a payment link pays, as an image: wallets show it from its address, and so does the
- * page. One that is elsewhere is there: this service asks no other server for it.
+ * page. One that is elsewhere is there: this service asks no other server for it. No link to this host leads to a page
+ * that an account has chosen, so only an image is sent on.
  */
 export const logo =
   (merchants: Merchants): RequestHandler =>
@@ -31,7 +35,8 @@ export const logo =
     const found = id === null ? null : await merchants.of(id);
     if (!found?.logo) throw unknownIntent();
     if (!found.logo.startsWith(PNG)) {
-      response.writeHead(302, { ...HEADERS, Location: found.logo }).end();
+      if (!FOR_IMAGES.has(request.get('sec-fetch-dest'))) throw unknownIntent();
+      response.writeHead(302, { ...HEADERS, Vary: 'Sec-Fetch-Dest', Location: found.logo }).end();
       return;
     }
     const image = Buffer.from(found.logo.slice(PNG.length), 'base64');

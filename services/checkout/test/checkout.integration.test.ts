@@ -263,7 +263,21 @@ describe('the logo of a page', () => {
     });
     const moved = await get(`/logo/${elsewhere.intentId}`);
     expect([moved.status, moved.headers.get('location')]).toEqual([302, 'https://cdn.example/logo.svg']);
+    expect(moved.headers.get('vary')).toMatch(/sec-fetch-dest/i);
     expect((await get(`/logo/${(await openShop(cluster.database, 'Plain')).intentId}`)).status).toBe(404);
+  });
+
+  it('leads no page to where the account has it', async () => {
+    const { intentId } = await openShop(cluster.database, 'Forged', {
+      branding: { logo: 'https://forged.example/pay' },
+    });
+    const asked = async (to: string) => {
+      const { status, headers } = await get(`/logo/${intentId}`, { headers: { 'sec-fetch-dest': to } });
+      return [to, status, headers.get('location')];
+    };
+    expect(await asked('image')).toEqual(['image', 302, 'https://forged.example/pay']);
+    for (const to of ['document', 'iframe', 'frame', 'object', 'embed', 'empty', ''])
+      expect(await asked(to)).toEqual([to, 404, null]);
   });
 });
 

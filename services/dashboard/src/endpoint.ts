@@ -223,11 +223,11 @@ async function writeCsv(response: Response, path: string, parts: AsyncIterable<s
 async function writeStream(
   { method }: Request,
   response: Response,
-  { access, admitted: { account, person }, ending, parts, streams }: Streaming,
+  { access, admitted: { account, client, person }, ending, parts, streams }: Streaming,
 ): Promise<void> {
   // The client may have disconnected meanwhile.
   if (response.destroyed) return;
-  const follower = { account, person };
+  const follower = { account, client, person };
   const release = streams.take(follower);
   response.once('close', () => {
     release();
@@ -249,7 +249,7 @@ async function writeStream(
 
 interface Streaming {
   readonly access: Exclude<Access, string>;
-  readonly admitted: Pick<Admitted<Exclude<Access, string>>, 'account' | 'person'>;
+  readonly admitted: Pick<Admitted<Exclude<Access, string>>, 'account' | 'client' | 'person'>;
   readonly ending: AbortController;
   readonly parts: AsyncIterable<string>;
   readonly streams: Streams;

@@ -73,10 +73,16 @@ const LIMITS: Readonly<Partial<Record<DashboardOperationId, readonly Limit[]>>> 
 };
 /** Of all that the audit log records, together: its entries stay for two years, and cannot be deleted. */
 const RECORDED_LIMITS = [limit('person', 1_000, HOUR), limit('account', 5_000, HOUR)];
-/** What takes an access away is never refused: there is no more of it than other limits have let people create. */
+/**
+ * What takes an access away does not count there, so that who has a stolen session cannot delay it: there is no more of
+ * it than other limits let people create, or enter passwords. A new password ends the other sessions.
+ */
 const ENDS_ACCESS: ReadonlySet<DashboardOperationId> = new Set([
   'signOut',
   'endSession',
+  'changePassword',
+  'removePasskey',
+  'unlinkIdentity',
   'removeMember',
   'withdrawInvitation',
   'revokeKey',

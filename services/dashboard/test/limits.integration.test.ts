@@ -127,6 +127,12 @@ describe('the limit of sign-ins', () => {
       if (!(await isRefused(limits.admit(id, caller(id))))) free.push(id);
     }
     expect(free.sort()).toEqual(ends);
+    // What needs a password has limits of its own, of which each of these takes one.
+    const used = new Limits(cluster.database, 0.001);
+    await used.admit('createToken', caller('thief'));
+    expect(await isRefused(used.admit('beginSecondFactor', caller('thief')))).toBe(true);
+    for (const id of ['changePassword', 'removePasskey', 'unlinkIdentity'] as const)
+      expect([id, await isRefused(used.admit(id, caller('thief')))]).toEqual([id, false]);
     const limits = new Limits(cluster.database, 0.001);
     const of = (userId: string) => limits.admitChange({ userId, accountId: 'acct_1' });
     expect(await isRefused(of('usr_1').then(() => of('usr_1')))).toBe(true);

@@ -216,7 +216,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
       this.#alarmHeld(partition, found.intents);
       const decider = this.#decider(partition, found);
       const undecidable = undecidableWithout(found.intents, found.cold);
-      for (const input of trace.inputs) this.#process(input, undecidable, decider);
+      await decider.processAll(trace.inputs, (input) => this.#process(input, undecidable, decider));
       return { decided: decider.decided(), position: found.position };
     });
   }

@@ -3,8 +3,9 @@ import { OUTCOME_RETENTION_MS } from '@pf/database';
 import { CLOCK_TOLERANCE_MS } from '@pf/domain';
 import { gateway, samples, watcher } from '@pf/domain/testing';
 import { describe, expect, it } from '@jest/globals';
-import { REPLY_TO_HEADER } from '../src/batch-decider.ts';
-import { create, observed, of, TRACE } from './messages.ts';
+import { BatchDecider, REPLY_TO_HEADER } from '../src/batch-decider.ts';
+import { readInput } from '../src/input.ts';
+import { create, observed, of, PARTITIONS, TRACE } from './messages.ts';
 import { recordAt, decideBatch, eventsOf, NOW, PartitionModel, raw, typesOf } from './batches.ts';
 
 const GATEWAY = 'pf:replies:one';
@@ -50,6 +51,29 @@ describe('BatchDecider', () => {
     expect(typesOf(batch)).toEqual(['intent.created', 'intent.detected', 'intent.cancelled']);
     expect(batch.intents).toMatchObject([{ before: 0, intent: { version: 3, status: 'cancelled' } }]);
     expect(batch.events.map(({ version }) => version)).toEqual([1, 2, 3]);
+  });
+
+  it('lets the process do other work while one account changes many intents with much metadata', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`key${n}`, '🪙'.repeat(500)]));
+    const model = new PartitionModel();
+    const made = Array.from({ length: 64 }, () => create({ metadata }, { partition: 0 }));
+    const { intents } = model.process(made, NOW);
+    const records = intents.map(({ intent: { id, updatedAt } }) =>
+      recordAt(of(id, gateway.update({ updatedAt, metadata: { key0: 'changed' } }))),
+    );
+    const known = { intents: intents.map(({ intent }) => intent), deposits: [], outcomes: [] };
+    const decider = new BatchDecider(0, { at: NOW + 1, clock: NOW + 1 }, known);
+    let [turns, ended] = [0, false];
+    const turn = (): void => {
+      turns += 1;
+      if (!ended) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await decider.processAll(records.map((record) => readInput(record, PARTITIONS)));
+    ended = true;
+    expect(decider.decided().outcomes.map(({ outcome }) => outcome.kind)).toEqual(made.map(() => 'accepted'));
+    // They have 2.5 million characters.
+    expect(turns).toBeGreaterThan(15);
   });
 
   it('gives an event that takes the place of a lost one another id, so that it is delivered, too', () => {

@@ -21,6 +21,8 @@ const DELIVERY_RETENTION_MS = DELIVERY_DAYS * 24 * 60 * 60 * 1000;
 const ENDED_RETENTION_MS = 24 * 60 * 60 * 1000;
 /** How long it is known how often a paymaster was asked for an intent, which can be paid for a week at most. */
 const GAS_PROMISES_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+/** How long after its time an amount is still known: what pays it in time may be told later. */
+const AMOUNTS_KEPT_MS = 24 * 60 * 60 * 1000;
 const PAUSE_MS = 60 * 60 * 1000;
 /** Rows deleted by one statement: it takes a fraction of a second. */
 const BATCH_ROWS = 2_000;
@@ -60,7 +62,7 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const promises = await clean(stopping, (rows) =>
         forgetGasPromises(database, new Date(now() - GAS_PROMISES_RETENTION_MS), rows),
       );
-      const amounts = await clean(stopping, (rows) => forgetReservedAmounts(database, new Date(now()), rows));
+      const amounts = await clean(stopping, (rows) => forgetReservedAmounts(database, new Date(now() - AMOUNTS_KEPT_MS), rows));
       // The database knows how old they must be.
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
       const deleted = { deliveries, missed, endpoints, answers, replays, promises, amounts, audited };

@@ -152,4 +152,14 @@ export const checkoutGuards: readonly Mutant[] = [
       name: 'are refused where the symbol is not in the registry',
     },
   },
+  {
+    name: 'The host of the payment page leads to no page that an account has chosen',
+    file: 'services/checkout/src/logo.ts',
+    guard: "if (!FOR_IMAGES.has(request.get('sec-fetch-dest'))) throw unknownIntent();",
+    instead: '',
+    test: {
+      file: 'services/checkout/test/checkout.integration.test.ts',
+      name: 'leads no page to where the account has it',
+    },
+  },
 ];

@@ -459,4 +459,34 @@ export const dashboardGuards: readonly Mutant[] = [
       name: 'carries a pass and the named headers, and no cookie',
     },
   },
+  {
+    name: 'What waits for others takes no place of other requests of the dashboard',
+    file: 'services/dashboard/src/payments/forwarding.ts',
+    guard: "WAITING.has(id) ? 'waiting' : 'requests'",
+    instead: "WAITING.has(id) ? 'requests' : 'requests'",
+    test: {
+      file: 'services/dashboard/test/payments/gateway.integration.test.ts',
+      name: 'is served beside four persons who have as much under way as they may, with sponsors that hang',
+    },
+  },
+  {
+    name: 'Ten persons do not hold all streams of the dashboard',
+    file: 'services/dashboard/src/streams.ts',
+    guard: 'reserve: { reserve: RESERVE.all }',
+    instead: 'reserve: { reserve: 0 }',
+    test: {
+      file: 'services/dashboard/test/streams.unit.test.ts',
+      name: 'have a reserve for persons and addresses with few, where ten persons hold all others',
+    },
+  },
+  {
+    name: 'A stolen session cannot delay a new password',
+    file: 'services/dashboard/src/limits.ts',
+    guard: "  'changePassword',\n" + '',
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/limits.integration.test.ts',
+      name: 'limits everything that is recorded, and refuses nothing that takes an access away',
+    },
+  },
 ];

@@ -65,16 +65,11 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'What waits for a place of its account takes none of the sponsors of test mode',
     file: 'services/gateway/src/sponsors/sponsor-calls.ts',
-    guard:
-      'this.#places.run(own, () =>\n' +
-      "      livemode ? asked() : this.#places.run({ key: 'test', most: UNDER_WAY.allTest, until, refuse }, asked),\n" +
-      '    );',
+    guard: 'this.#places.run(own, () => (livemode ? asked() : this.#inTest(accountId, { until, refuse }, asked)));',
     instead:
       'livemode\n' +
       '      ? this.#places.run(own, asked)\n' +
-      "      : this.#places.run({ key: 'test', most: UNDER_WAY.allTest, until, refuse }, () =>\n" +
-      '          this.#places.run(own, asked),\n' +
-      '        );',
+      '      : this.#inTest(accountId, { until, refuse }, () => this.#places.run(own, asked));',
     test: {
       file: 'services/gateway/test/sponsors/sponsor-calls.unit.test.ts',
       name: 'takes few of the places of test mode for one account, however many of its requests wait',
@@ -535,6 +530,76 @@ export const gatewayGuards: readonly Mutant[] = [
     test: {
       file: 'services/gateway/test/intents/submit.integration.test.ts',
       name: 'is refused by the state of an intent that has ended, before it is parsed',
+    },
+  },
+  {
+    name: 'The first request to a sponsor waits for no second one of another account',
+    file: 'services/gateway/src/sponsors/sponsor-calls.ts',
+    guard: 'this.#firsts.take({ [accountId]: 1 })',
+    instead: 'this.#firsts.take({ [accountId]: 0 })',
+    test: {
+      file: 'services/gateway/test/sponsors/sponsor-calls.unit.test.ts',
+      name: 'keeps no account of test mode from its first request while the sponsors of others hang',
+    },
+  },
+  {
+    name: 'A reserve is for those who have nothing under way',
+    file: 'packages/http/src/slots.ts',
+    guard: 'this.take({ ...few, ...reserve })',
+    instead: 'this.take({ ...own, ...reserve })',
+    test: {
+      file: 'packages/http/test/slots.unit.test.ts',
+      name: 'have a reserve beside a full room for those who have nothing under way',
+    },
+  },
+  {
+    name: 'Two accounts do not take the reserve of streams',
+    file: 'services/gateway/src/limits/open-streams.ts',
+    guard: 'each: reserve.each,',
+    instead: 'each: Infinity,',
+    test: {
+      file: 'services/gateway/test/limits/open-streams.unit.test.ts',
+      name: 'has a reserve in live mode for accounts and addresses with few, where two accounts hold all',
+    },
+  },
+  {
+    name: 'Text that is stored has no control characters',
+    file: 'packages/contracts/src/api/fields.ts',
+    guard: '.refine((value) => controlIn(value) === null, {',
+    instead: '.refine(() => true, {',
+    test: {
+      file: 'packages/contracts/test/api/api.unit.test.ts',
+      name: 'refuses a control character in a metadata value, and says what the field must be',
+    },
+  },
+  {
+    name: 'A change counts by its size',
+    file: 'services/gateway/src/limits/limiter.ts',
+    guard: 'Math.ceil(Buffer.byteLength(JSON.stringify(metadata)) / CHANGE_BYTES) - 1;',
+    instead: '0 * (metadata === null ? 0 : CHANGE_BYTES);',
+    test: {
+      file: 'services/gateway/test/limits/limiter.unit.test.ts',
+      name: 'counts a change once for each 4 KiB of the metadata that the intent then has',
+    },
+  },
+  {
+    name: 'A small change of much metadata is counted as a large one',
+    file: 'services/gateway/src/intents/update.ts',
+    guard: 'await limiter.countSize(holder, intent.metadata);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/intents/update.unit.test.ts',
+      name: 'is counted by all metadata that the intent has after it, however little of that it names',
+    },
+  },
+  {
+    name: 'A refused create gives its amount back',
+    file: 'services/gateway/src/intents/create.ts',
+    guard: 'if (error instanceof ApiError && error.status < 500) await',
+    instead: 'if (error === undefined) await',
+    test: {
+      file: 'services/gateway/test/intents/create.unit.test.ts',
+      name: 'gives its amount back where it is refused with rate_limit.exceeded',
     },
   },
 ];

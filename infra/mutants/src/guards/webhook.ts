@@ -255,4 +255,14 @@ export const webhookGuards: readonly Mutant[] = [
       name: 'has no character that turns the direction',
     },
   },
+  {
+    name: 'An amount is known for a day after its time',
+    file: 'services/webhook/src/retention.ts',
+    guard: 'new Date(now() - AMOUNTS_KEPT_MS)',
+    instead: 'new Date(now())',
+    test: {
+      file: 'services/webhook/test/retention.integration.test.ts',
+      name: 'keeps one for a day after its time, as what pays it in time may be told later',
+    },
+  },
 ];

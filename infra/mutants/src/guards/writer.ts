@@ -623,4 +623,14 @@ export const writerGuards: readonly Mutant[] = [
       name: 'gives an event that takes the place of a lost one another id, so that it is delivered, too',
     },
   },
+  {
+    name: 'Large changes of one account leave turns to other work',
+    file: 'services/intent/src/batch-decider.ts',
+    guard: 'if (this.#characters < end) continue;',
+    instead: 'if (this.#characters < Infinity) continue;',
+    test: {
+      file: 'services/intent/test/batch-decider.unit.test.ts',
+      name: 'lets the process do other work while one account changes many intents with much metadata',
+    },
+  },
 ];

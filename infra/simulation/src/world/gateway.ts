@@ -73,6 +73,7 @@ export class Gateways {
     // Quotas are not what is simulated: the clients are few, and try again and again.
     const limiter = {
       admitChange: async () => undefined,
+      countSize: async () => undefined,
       admitCreate: async () => undefined,
       admitBuild: async () => undefined,
       admitRepeatedBuild: async () => undefined,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isStorable, isWithin } from '../scalars.ts';
+import { controlIn } from '../unseen.ts';
 import { METADATA_KEY_LENGTH_MAX, METADATA_KEYS_MAX, METADATA_VALUE_LENGTH_MAX, TTL_SECONDS } from './limits.ts';
 
 /**
@@ -22,8 +23,11 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** A string whose length is counted in characters. */
-export const text = (min: number, max: number) => {
+/**
+ * A string whose length is counted in characters: one that is not stored, or is compared with what is. What is to be
+ * stored is `text`.
+ */
+export const anyText = (min: number, max: number) => {
   const rule = must(`a string of ${min} to ${max} characters, without U+0000 or lone surrogates`);
   // Counted in code points, like maxLength of JSON Schema; z.string().max() would count UTF-16 code units.
   return z
@@ -31,6 +35,16 @@ export const text = (min: number, max: number) => {
     .refine((value) => value.length >= min && isWithin(value, max) && isStorable(value), rule)
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 };
+/**
+ * A string that is stored. Its control characters would be six bytes each wherever JSON has it: in messages, events,
+ * responses and webhooks.
+ */
+export const text = (min: number, max: number) =>
+  anyText(min, max).refine((value) => controlIn(value) === null, {
+    abort: true,
+    error: ({ input }) =>
+      `must not contain ${controlIn(String(input))}, a control character that is no tab and ends no line: leave it out`,
+  });
 /** A string that a chain adapter or the domain parses later: only its length is checked here. */
 export const word = (rule: string, max = 200) =>
   z.string(must(rule)).min(1, must(rule)).max(max, must(rule)).refine(isStorable, must(rule));
@@ -61,7 +75,11 @@ export const updatedAt = z.iso.datetime({ offset: true, ...change }).refine((val
 
 export const metadataKey = text(1, METADATA_KEY_LENGTH_MAX);
 export const metadataValue = text(0, METADATA_VALUE_LENGTH_MAX);
+/** A key, or a value, that an intent may have from before control characters were refused. */
+export const anyMetadataKey = anyText(1, METADATA_KEY_LENGTH_MAX);
+const anyMetadataValue = anyText(0, METADATA_VALUE_LENGTH_MAX);
 const metadataMap = must(`an object of at most ${METADATA_KEYS_MAX} string values`);
-export const metadata = z
-  .record(metadataKey, metadataValue, metadataMap)
-  .refine((map) => Object.keys(map).length <= METADATA_KEYS_MAX, metadataMap);
+const hasFewKeys = (map: Readonly<Record<string, string>>): boolean => Object.keys(map).length <= METADATA_KEYS_MAX;
+export const metadata = z.record(metadataKey, metadataValue, metadataMap).refine(hasFewKeys, metadataMap);
+/** What metadata is compared with. */
+export const metadataFilter = z.record(anyMetadataKey, anyMetadataValue, metadataMap).refine(hasFewKeys, metadataMap);

@@ -1,6 +1,6 @@
 import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
-import { chain, direction, metadata, moment, must, token, wallet, word } from './fields.ts';
+import { chain, direction, metadataFilter, moment, must, token, wallet, word } from './fields.ts';
 import { METADATA_KEYS_MAX } from './limits.ts';
 import { pageQuery } from './paging.ts';
 
@@ -34,7 +34,7 @@ export const listIntentsQuery = z.strictObject({
     .meta({ description: 'Hash or signature of the transaction that pays.' }),
   createdAfter: moment.optional().meta({ description: 'Created after this time.' }),
   createdBefore: moment.optional().meta({ description: 'Created before this time.' }),
-  metadata: metadata.optional().meta({
+  metadata: metadataFilter.optional().meta({
     description: `Metadata values to match: \`metadata[order]=A-1001\`; at most ${METADATA_KEYS_MAX} keys.`,
     param: { style: 'deepObject', explode: true },
   }),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { authorization, signature } from './authorization.ts';
 import {
   amount,
+  anyMetadataKey,
   attribution,
   chain,
   direction,
@@ -48,8 +49,14 @@ export const updateIntentRequest = z.strictObject({
   updatedAt,
   // How many keys remain is checked after the merge, by the domain.
   metadata: z
-    .record(metadataKey, metadataValue.nullable(), changedMetadata)
+    .record(anyMetadataKey, metadataValue.nullable(), changedMetadata)
     .refine((map) => Object.keys(map).length <= CHANGED_KEYS_MAX, changedMetadata)
+    .superRefine((map, context) => {
+      for (const [key, value] of Object.entries(map)) {
+        const issues = value === null ? undefined : metadataKey.safeParse(key).error?.issues;
+        if (issues) context.addIssue({ code: 'invalid_key', origin: 'record', issues, path: [key], input: map });
+      }
+    })
     .nullable()
     .optional(),
   amount: amount.optional(),

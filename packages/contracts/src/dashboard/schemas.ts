@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { KEY_SCOPES, keyScope, plan } from '../account.ts';
-import { moment, must, text, word } from '../api/fields.ts';
+import { anyText, moment, must, word } from '../api/fields.ts';
 import { PASSWORD_LENGTH } from './limits.ts';
 import { name } from './names.ts';
 import { role, ROLES } from './roles.ts';
 
 const emailRule = must('an e-mail address of at most 200 characters');
 const email = z.string(emailRule).max(200, emailRule).pipe(z.email(emailRule));
-const newPassword = text(PASSWORD_LENGTH.min, PASSWORD_LENGTH.max);
+const newPassword = anyText(PASSWORD_LENGTH.min, PASSWORD_LENGTH.max);
 /** Any that could be one: whether it is right is decided by comparing. */
-export const password = text(1, PASSWORD_LENGTH.max);
+export const password = anyText(1, PASSWORD_LENGTH.max);
 const token = word('the token of the link in the mail', 2_000);
 const code = word('the code that the authenticator app shows, or a backup code', 40);
 const roleRule = must(`one of ${ROLES.join(', ')}`);

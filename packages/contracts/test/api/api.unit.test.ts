@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   buildIntentRequest,
   createIntentRequest,
+  createPaymentLinkRequest,
   emptyRequest,
   parseRequest,
   submitIntentRequest,
@@ -33,6 +34,8 @@ describe('createIntentRequest', () => {
       'a metadata key of 40 and a value of 500 characters',
       { metadata: { ['k'.repeat(40)]: 'v'.repeat(500), empty: '' } },
     ],
+    ['tabs and line breaks in metadata', { metadata: { note: 'one\ttwo\r\nthree' } }],
+    ['characters from U+007F on in metadata', { metadata: { note: 'O\u0092Brien\u007f\u2028' } }],
     ['null for nullable fields', { metadata: null, fulfiller: null }],
     ['the symbol of any token', { token: 'pathUSD' }],
   ];
@@ -77,6 +80,24 @@ describe('createIntentRequest', () => {
       /1 to 255/,
     ],
     ['U+0000 in the idempotency key', { ...good, idempotencyKey: 'a\0b' }, 'idempotencyKey', /U\+0000/],
+    [
+      'a control character in a metadata value',
+      { ...good, metadata: { note: 'a\u0001b' } },
+      'metadata.note',
+      /^metadata\.note must not contain U\+0001, a control character .*: leave it out$/,
+    ],
+    [
+      'a control character in a metadata key',
+      { ...good, metadata: { 'a\u001fb': 'x' } },
+      'metadata.a\u001fb',
+      /has an invalid key: it must not contain U\+001F/,
+    ],
+    [
+      'a control character in the idempotency key',
+      { ...good, idempotencyKey: 'a\u0008b' },
+      'idempotencyKey',
+      /must not contain U\+0008/,
+    ],
     ['a lone surrogate in metadata', { ...good, metadata: { note: '\ud83e' } }, 'metadata.note', /surrogate/],
     ['a time to live of a second', { ...good, ttlSeconds: 1 }, 'ttlSeconds', /from 60 to 604800/],
     ['a time to live of eight days', { ...good, ttlSeconds: 691_200 }, 'ttlSeconds', /from 60 to 604800/],
@@ -116,7 +137,57 @@ describe('createIntentRequest', () => {
   });
 });
 
+describe('createPaymentLinkRequest', () => {
+  it('refuses a control character in metadata, and says to leave it out', () => {
+    const { chain, token, amount, requestor } = good;
+    const link = { amount, offers: [{ chain, token, requestor }], metadata: { note: 'a\u0001b' } };
+    expect(parseRequest(createPaymentLinkRequest, link)).toMatchObject({
+      ok: false,
+      issues: [{ param: 'metadata.note', message: expect.stringMatching(/U\+0001.*leave it out$/) }],
+    });
+  });
+});
+
+/** Of JSON, 20 times: a key of 40 and a value of 500 characters, each of at most four bytes; their quotes, `:`, `,`. */
+const METADATA_BYTES_MAX = 20 * ((40 + 500) * 4 + 6) + 1;
+
+describe('the most metadata of a create', () => {
+  it.each(['🪙', '"', '\\', '\n', '\u2028'])(
+    'is less than 44,000 bytes of JSON where it consists of %j',
+    (character) => {
+      const metadata = Object.fromEntries(
+        Array.from({ length: 20 }, (_, n) => [`${n}`.padEnd(2, 'k') + character.repeat(38), character.repeat(500)]),
+      );
+      expect(create({ ...good, metadata })).toMatchObject({ ok: true, value: { metadata } });
+      expect(Buffer.byteLength(JSON.stringify(metadata))).toBeLessThanOrEqual(METADATA_BYTES_MAX);
+    },
+  );
+
+  it('is no more with any other character that is accepted', () => {
+    const bytesOf = (character: string): number => Buffer.byteLength(JSON.stringify(character)) - 2;
+    const accepted = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code)).filter(
+      (character) => create({ ...good, metadata: { note: character } }).ok,
+    );
+    expect(accepted.length).toBe(0x1_0000 - 0x800 - 29);
+    expect(Math.max(...accepted.map(bytesOf))).toBe(3);
+  });
+});
+
 describe('updateIntentRequest', () => {
+  const update = (metadata: unknown) =>
+    parseRequest(updateIntentRequest, { updatedAt: '2026-11-21T12:00:00.000Z', metadata });
+
+  it('removes a key with a control character, which an intent may have from before', () => {
+    expect(update({ 'a\u0001b': null })).toMatchObject({ ok: true, value: { metadata: { 'a\u0001b': null } } });
+  });
+
+  it.each([
+    ['a key', { 'a\u0001b': 'x' }, 'metadata.a\u0001b', /has an invalid key: it must not contain U\+0001/],
+    ['a value', { note: 'a\u0001b' }, 'metadata.note', /must not contain U\+0001, .*: leave it out/],
+  ])('refuses to set %s with a control character', (_what, metadata, param, says) => {
+    expect(update(metadata)).toMatchObject({ ok: false, issues: [{ param, message: expect.stringMatching(says) }] });
+  });
+
   it.each(['0050-02-18T22:08:31+09:01', '1970-01-01T00:00:00+00:01', '2026-11-21', 'yesterday'])(
     'refuses updatedAt %s',
     (updatedAt) => {

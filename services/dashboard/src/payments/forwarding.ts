@@ -19,6 +19,7 @@ import {
   readBytes,
   signPass,
   Slots,
+  slotsOfAddress,
   wantsStream,
 } from '@pf/http';
 import { count, currentTrace, type Logger } from '@pf/runtime';
@@ -29,12 +30,36 @@ import { admit, type Admitted, type ServingDependencies } from '../endpoint.ts';
 import { STREAMS_MAX } from '../streams.ts';
 import { fieldsIn, isChange, recordPayment } from './changes.ts';
 
-/** What this process has under way at the gateway. */
-export const CAPACITY: GatewayCapacity = { requests: 128, streams: STREAMS_MAX };
-/** An account's share, so that the slow requests of one are not in the way of others. */
-const ACCOUNT_REQUESTS_MAX = 16;
-/** A person's share, in all accounts. */
-const PERSON_REQUESTS_MAX = 32;
+/**
+ * What this process has under way at the gateway, by kind: in all, and beside that, once it is taken, one for each
+ * person, account and address with nothing of the kind under way; of an account, of a person in all accounts, and of an
+ * address, of an office perhaps. So the slow requests of a few are not in the way of others.
+ */
+const PLACES = {
+  requests: { all: 128, reserve: 32, account: 16, person: 32, address: 64 },
+  waiting: { all: 64, reserve: 16, account: 8, person: 8, address: 16 },
+} as const;
+type Kind = keyof typeof PLACES;
+/**
+ * What waits for others: the sponsor, the paymaster or the receiver that an account has named, or a node that is
+ * to show a hash. Anyone can have one that hangs.
+ */
+const WAITING: ReadonlySet<PaymentOperationId> = new Set([
+  'buildIntent',
+  'submitIntent',
+  'buildAuthorization',
+  'submitAuthorization',
+  'askPaymaster',
+  'payByMpp',
+  'testEndpoint',
+]);
+/** How many times the places of an address its /48 has, which costs nothing. */
+const SITE_TIMES = 2;
+/** The connections for all of it. */
+export const CAPACITY: GatewayCapacity = {
+  requests: Object.values(PLACES).reduce((sum, { all, reserve }) => sum + all + reserve, 0),
+  streams: STREAMS_MAX,
+};
 /** The most that a request takes, also if its client reads slowly. A stream has no end. */
 const REQUEST_MS = 60_000;
 
@@ -80,7 +105,7 @@ export class Forwarding {
       if (response.destroyed) return;
       requireFields(operation.id, body, member);
       const isStream = wantsStream(operation, request);
-      const release = isStream ? this.#dependencies.streams.take(member) : this.#takeSlots(member);
+      const release = isStream ? this.#dependencies.streams.take(member) : this.#takeSlots(operation.id, member);
       const ending = new AbortController();
       response.once('close', () => ending.abort());
       try {
@@ -182,20 +207,28 @@ export class Forwarding {
   }
 
   /** @throws DashboardError `rate_limit.exceeded` or `service.unavailable` if there are none left */
-  #takeSlots({ account, person }: Member): () => void {
-    const taken = this.#slots.take({
-      [account.id]: ACCOUNT_REQUESTS_MAX,
-      [person.userId]: PERSON_REQUESTS_MAX,
-      all: CAPACITY.requests,
-    });
+  #takeSlots(id: PaymentOperationId, { account, client, person }: Member): () => void {
+    const kind: Kind = WAITING.has(id) ? 'waiting' : 'requests';
+    const most = PLACES[kind];
+    const [all, ofPerson, ofAccount] = [kind, `${kind} ${person.userId}`, `${kind} ${account.id}`];
+    const own = {
+      [ofAccount]: most.account,
+      [ofPerson]: most.person,
+      ...slotsOfAddress(client.address, most.address, (group) => `${kind} of address ${group}`, SITE_TIMES),
+    };
+    const shared = { rooms: { [all]: most.all }, reserve: { [`reserve of ${kind}`]: most.reserve } };
+    const taken = this.#slots.takeShared(own, shared);
     if (typeof taken === 'function') return taken;
-    if (taken.full === 'all') throw new DashboardError('service.unavailable');
+    if (taken.full === all) throw new DashboardError('service.unavailable');
     count('payments.rate_limited', { policy: 'dashboard' });
+    const [whose, may] =
+      taken.full === ofPerson
+        ? ['Too many of your requests', most.person]
+        : taken.full === ofAccount
+          ? ['Too many requests of the account', most.account]
+          : ['Too many requests of this address', most.address];
     throw new DashboardError('rate_limit.exceeded', {
-      message:
-        taken.full === person.userId
-          ? `Too many of your requests are under way: ${PERSON_REQUESTS_MAX} may be. Send it again.`
-          : `Too many requests of the account are under way: ${ACCOUNT_REQUESTS_MAX} may be. Send it again.`,
+      message: `${whose} are under way: ${may} may be. Send it again.`,
       retryAfterSeconds: 1,
     });
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newAccountId } from '@pf/contracts';
+import { newAccountId, newIntentId } from '@pf/contracts';
 import { readPass } from '@pf/http';
 import { type Cluster, type Instance, openStream, startCluster, until } from '@pf/testing';
 import { memberOf, type Person } from '../person.ts';
@@ -228,6 +228,45 @@ describe('a request that the dashboard forwards', () => {
     expect((await other.pay('listIntents', { accountId: third })).status).toBe(200);
     for (const { request, response } of received.slice(0, 32)) answer(request, response);
     expect((await Promise.all(slow)).every(({ status }) => status === 200)).toBe(true);
+  });
+
+  it('is served beside four persons who have as much under way as they may, with sponsors that hang', async () => {
+    answer = () => undefined;
+    const { prisma } = cluster.database;
+    const newAccount = (name: string) => prisma.account.create({ data: { id: newAccountId(), name } });
+    const busy = await Promise.all(
+      [1, 2, 3, 4].map(async (number) => {
+        const [{ id: first }, { id: second }] = [
+          await newAccount(`One of ${number}`),
+          await newAccount(`Two of ${number}`),
+        ];
+        const names = { name: `hanging-${number}`, role: 'owner', accountId: first } as const;
+        const person = await memberOf(cluster.database, dashboard.url, names);
+        const { id: userId } = await prisma.user.findUniqueOrThrow({ where: { email: `${names.name}@shop.example` } });
+        await prisma.member.create({ data: { accountId: second, userId, role: 'owner' } });
+        return { person, accounts: [first, second], headers: { 'x-forwarded-for': `192.0.2.${number}` } };
+      }),
+    );
+    const params = { id: newIntentId(0) };
+    const slow: Promise<unknown>[] = [];
+    for (const { person, accounts, headers } of busy) {
+      const build = (n: number) =>
+        person.pay('buildIntent', { accountId: accounts[n % 2] ?? '', params, headers, body: { sponsored: true } });
+      for (let n = 0; n < 8; n++) {
+        slow.push(build(n));
+        await until('a request that hangs', () => received.length === slow.length);
+      }
+      expect((await build(8)).code).toBe('rate_limit.exceeded');
+    }
+    answer = json(200, { intents: [], hasMore: false, nextCursor: null });
+    expect((await owner.pay('listIntents', { accountId })).status).toBe(200);
+    for (const { person, accounts, headers } of busy)
+      expect((await person.pay('listIntents', { accountId: accounts[0] ?? '', headers })).status).toBe(200);
+    const builds = received.slice(0, slow.length);
+    answer = json(404, refusal('intent.not_found'));
+    expect((await owner.pay('buildIntent', { accountId, params, body: {} })).code).toBe('intent.not_found');
+    for (const { request, response } of builds) answer(request, response);
+    await Promise.all(slow);
   });
 });
 

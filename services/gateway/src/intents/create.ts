@@ -98,7 +98,12 @@ export const createIntent = (
     // The writer would find it, too, but what was reserved for the repeat would have to be given up.
     const earlier = await earlierIntent(intents, body, holder, now());
     if (earlier) return respond(true, earlier);
-    const accepted = await create(await withReservedAmount(dependencies, intentId, data, holder));
+    const reserved = await withReservedAmount(dependencies, intentId, data, holder);
+    const accepted = await create(reserved).catch(async (error: unknown) => {
+      // It was refused, or not even sent, so no intent has it. After any other failure there may be one.
+      if (error instanceof ApiError && error.status < 500) await dependencies.amounts.release(intentId);
+      throw error;
+    });
     if (accepted.intentId !== intentId) await dependencies.amounts.release(intentId);
     return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
   },

@@ -13,7 +13,7 @@ import { intentAfter, pathId, requireIntent } from './lookup.ts';
 interface Dependencies {
   readonly commands: Commands;
   readonly intents: IntentQueries;
-  readonly limiter: Pick<Limiter, 'admitChange'>;
+  readonly limiter: Pick<Limiter, 'admitChange' | 'countSize'>;
   readonly partitions: number;
 }
 
@@ -33,7 +33,9 @@ export const updateIntent = ({ commands, intents, limiter, partitions }: Depende
     };
     requirePlan(holder, { ttlSeconds });
     const accepted = await commands.require({ type: 'update', intentId, accountId, livemode, data });
-    return { status: 200, body: { intent: await intentAfter(intents, accepted, holder) } };
+    const intent = await intentAfter(intents, accepted, holder);
+    await limiter.countSize(holder, intent.metadata);
+    return { status: 200, body: { intent } };
   },
 });
 

@@ -1,6 +1,7 @@
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
+  CHANGE_BYTES,
   CHANGE_QUOTAS,
   CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
@@ -19,7 +20,7 @@ import {
   RETRY_QUOTA,
   SUBMIT_QUOTAS,
 } from '@pf/contracts';
-import type { IntentId } from '@pf/domain';
+import type { IntentId, Metadata } from '@pf/domain';
 import { addressGroup, sharingGroups } from '@pf/http';
 import { boundedCache, count, TokenBucket } from '@pf/runtime';
 import type { Request, Response } from 'express';
@@ -147,6 +148,17 @@ export class Limiter {
   async admitChange(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>): Promise<void> {
     const refused = await this.#refusalOfAccount('changes', CHANGE_QUOTAS[holder.plan], holder);
     if (refused) throw tooMany('changes', 'This account has changed its payment intents too often today', refused);
+  }
+
+  /**
+   * Counts how large a change was that was admitted and made: however little of the metadata it names, all of it is
+   * decided on, kept and sent again. What is no longer left of the quota is not owed.
+   * @param metadata of the intent after the change
+   */
+  async countSize(holder: Pick<Holder, 'accountId' | 'livemode' | 'plan'>, metadata: Metadata | null): Promise<void> {
+    const more = Math.ceil(Buffer.byteLength(JSON.stringify(metadata)) / CHANGE_BYTES) - 1;
+    const countOne = () => this.#refusalOfAccount('changes', CHANGE_QUOTAS[holder.plan], holder);
+    await Promise.all(Array.from({ length: more }, countOne));
   }
 
   /**

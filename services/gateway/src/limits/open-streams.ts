@@ -27,7 +27,8 @@ export class OpenStreams {
     const of = (most: number): number => Math.max(1, Math.round(most * this.#factor));
     const ofAddress = (most: number, what = ''): Readonly<Record<string, number>> =>
       slotsOfAddress(ip, of(most), (group) => `address ${group}${what}`);
-    const taken = this.#slots.take({
+    const { reserve } = STREAM_LIMITS;
+    const own = {
       ...(intentId !== undefined && {
         [`intent ${intentId}`]: of(STREAM_LIMITS.intent),
         // One payer must not take those of all who pay the intent.
@@ -38,8 +39,11 @@ export class OpenStreams {
       [`account ${accountId} ${mode}`]: of(STREAM_LIMITS.account[mode]),
       // Those of people may come from the address of the dashboard, which counts them by itself.
       ...(userId === undefined && ofAddress(STREAM_LIMITS.address)),
-      ...(!livemode && { test: STREAM_LIMITS.test }),
-      all: STREAM_LIMITS.all,
+    };
+    const taken = this.#slots.takeShared(own, {
+      rooms: { ...(!livemode && { test: STREAM_LIMITS.test }), all: STREAM_LIMITS.all },
+      reserve: { [`reserve of ${mode}`]: reserve[mode] },
+      each: reserve.each,
     });
     if (typeof taken === 'function') return taken;
     count('payments.rate_limited', { policy: 'streams' });

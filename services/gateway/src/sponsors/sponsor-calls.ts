@@ -1,6 +1,8 @@
 import type { Network } from '@pf/chains/networks';
 import type { Sponsor } from '@pf/database';
+import type { AccountId } from '@pf/domain';
 import type { Sender } from '@pf/egress';
+import { Slots } from '@pf/http';
 import { readAnswer, requestText, type ServiceCall } from '@pf/rpc';
 import { count, KeyedPlaces, type Logger } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
@@ -11,8 +13,11 @@ export const SPONSOR_TIMEOUT_MS = 5_000;
 /** Of an answer. A transaction and its signatures take less than 4 KiB. */
 export const SPONSOR_KEPT_BYTES = 16_384;
 
-/** Requests that one gateway has under way: of an account in live mode and in test mode, and of all test accounts. */
-const UNDER_WAY = { live: 16, test: 4, allTest: 32 } as const;
+/**
+ * Requests that one gateway has under way: of an account in live mode and in test mode. Of all test accounts, the first
+ * of each, and beside these what they have more: a few whose sponsors hang never keep an account from its first.
+ */
+const UNDER_WAY = { live: 16, test: 4, firstOfTest: 32, moreOfTest: 32 } as const;
 /** Requests of one account that may wait for their turn, and how long. Further ones are refused at once. */
 const WAITING = 16;
 const WAIT_MS = 2_000;
@@ -38,6 +43,7 @@ export interface Asking {
 export class SponsorCalls {
   readonly #dependencies: SponsorCallsDependencies;
   readonly #places = new KeyedPlaces(WAITING);
+  readonly #firsts = new Slots();
 
   constructor(dependencies: SponsorCallsDependencies) {
     this.#dependencies = dependencies;
@@ -63,9 +69,22 @@ export class SponsorCalls {
     const own = { key: `${accountId} ${livemode}`, most: livemode ? UNDER_WAY.live : UNDER_WAY.test, until, refuse };
     const asked = async () => this.#accepted(asking, await accept(await this.#send(asking, call)));
     // What waits for a place of its account takes none of test mode.
-    return this.#places.run(own, () =>
-      livemode ? asked() : this.#places.run({ key: 'test', most: UNDER_WAY.allTest, until, refuse }, asked),
-    );
+    return this.#places.run(own, () => (livemode ? asked() : this.#inTest(accountId, { until, refuse }, asked)));
+  }
+
+  async #inTest<Asked>(
+    accountId: AccountId,
+    waiting: { readonly until: number; readonly refuse: () => Error },
+    ask: () => Promise<Asked>,
+  ): Promise<Asked> {
+    const first = this.#firsts.take({ [accountId]: 1 });
+    if (typeof first !== 'function')
+      return this.#places.run({ key: 'more of test', most: UNDER_WAY.moreOfTest, ...waiting }, ask);
+    try {
+      return await this.#places.run({ key: 'first of test', most: UNDER_WAY.firstOfTest, ...waiting }, ask);
+    } finally {
+      first();
+    }
   }
 
   #accepted<Accepted>({ network }: Asking, accepted: Accepted): Accepted {

@@ -217,6 +217,7 @@ describe('changes of a payment intent', () => {
       ],
       ['metadata with a lone surrogate', { updatedAt: soon, metadata: { a: '\ud83e' } }, 'metadata.a'],
       ['metadata with U+0000', { updatedAt: soon, metadata: { a: '\0' } }, 'metadata.a'],
+      ['metadata with a control character', { updatedAt: soon, metadata: { a: '\u0001' } }, 'metadata.a'],
       [
         'metadata with a __proto__ key',
         { updatedAt: soon, metadata: JSON.parse('{"__proto__":"x"}') as unknown },

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@je
 import {
   BUILD_QUOTAS,
   CHAIN_QUOTAS,
+  CHANGE_BYTES,
   CHANGE_QUOTAS,
   CREATE_QUOTAS,
   ENDPOINT_TEST_QUOTA,
@@ -241,6 +242,38 @@ describe('Limiter', () => {
     });
     expect(await codeOf(limiter[admit]({ ...key, livemode: true }))).toBe('admitted');
     expect(await codeOf(limiter[admit]({ ...key, accountId: 'acct_2' as AccountId }))).toBe('admitted');
+  });
+
+  it('counts a change once for each 4 KiB of the metadata that the intent then has', async () => {
+    const { requests } = CHANGE_QUOTAS.free;
+    const change = async (metadata: Record<string, string> | null): Promise<void> => {
+      await limiter.admitChange(key);
+      await limiter.countSize(key, metadata);
+    };
+    const ofBytes = (bytes: number) => ({ note: 'n'.repeat(bytes - '{"note":""}'.length) });
+    const counted = async (metadata: Record<string, string> | null, times: number): Promise<void> => {
+      for (let n = 0; n < times; n++) await change(metadata);
+    };
+    await counted(ofBytes(CHANGE_BYTES), 100);
+    await counted(null, 100);
+    await counted({ note: '🪙'.repeat(CHANGE_BYTES / 2) }, 100);
+    await counted(ofBytes(10 * CHANGE_BYTES + 1), 100);
+    const left = requests - 100 - 100 - 300 - 1_100;
+    expect(await times(left + 1, () => codeOf(limiter.admitChange(key)))).toEqual({
+      admitted: left,
+      'rate_limit.exceeded': 1,
+    });
+  });
+
+  it('admits the last change of the quota, whatever its size, and owes nothing', async () => {
+    const { requests } = CHANGE_QUOTAS.free;
+    for (let n = 1; n < requests; n++) await limiter.admitChange(key);
+    await limiter.admitChange(key);
+    await limiter.countSize(key, { note: 'n'.repeat(10 * CHANGE_BYTES) });
+    expect(await codeOf(limiter.admitChange(key))).toBe('rate_limit.exceeded');
+    // One is filled up again.
+    jest.spyOn(performance, 'now').mockReturnValue(1_000 + (1_000 * CHANGE_QUOTAS.free.windowSeconds) / requests);
+    expect(await codeOf(limiter.admitChange(key))).toBe('admitted');
   });
 
   it('says when to build again', async () => {

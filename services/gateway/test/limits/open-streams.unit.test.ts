@@ -33,11 +33,36 @@ describe('OpenStreams', () => {
     expect(opened(new OpenStreams(), (n) => [holder(`key_${n}`, other(n)), '192.0.2.1'])).toBe(STREAM_LIMITS.address);
     const all = new OpenStreams();
     const test = opened(all, (n) => [holder(`key_${n}`, { ...other(n), livemode: false }), ipOf(n)]);
-    expect(test).toBe(STREAM_LIMITS.test);
+    const { reserve } = STREAM_LIMITS;
+    expect(test).toBe(STREAM_LIMITS.test + reserve.test);
     expect(opened(all, (n) => [holder(`key_${n}`, other(n)), `203.0.${Math.floor(n / 250)}.${n % 250}`])).toBe(
-      STREAM_LIMITS.all - test,
+      STREAM_LIMITS.all - STREAM_LIMITS.test + reserve.live,
     );
   });
+
+  it.each([
+    ['live', STREAM_LIMITS.all],
+    ['test', STREAM_LIMITS.test],
+  ] as const)(
+    'has a reserve in %s mode for accounts and addresses with few, where two accounts hold all',
+    (mode, most) => {
+      const streams = new OpenStreams();
+      const livemode = mode === 'live';
+      // Of each account half of what it has is its payers', from addresses of a botnet.
+      const held = opened(streams, (n) => [
+        holder('key', { ...other(n % 2), livemode, scope: n % 4 < 2 ? 'full' : 'payer' }),
+        ipOf(n),
+      ]);
+      expect(held).toBe(most);
+      const { each } = STREAM_LIMITS.reserve;
+      const third = { ...other(3), livemode };
+      expect(opened(streams, (n) => [holder('key', third), `192.0.2.${n}`])).toBe(each);
+      expect(opened(streams, (n) => [holder('key', { ...other(10 + n), livemode }), '203.0.113.1'])).toBe(each);
+      expect(() => streams.open(holder('key', { ...other(0), livemode }), '203.0.113.2')).toThrow(
+        'as many event streams',
+      );
+    },
+  );
 
   it('has limits for an account, of its keys, of its payers and of both, so that it never takes all', () => {
     const streams = new OpenStreams();

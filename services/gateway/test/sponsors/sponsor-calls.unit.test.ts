@@ -149,4 +149,31 @@ describe('a request to a sponsor', () => {
     await new Promise(setImmediate);
     expect(sent).toBe(9);
   });
+
+  it('keeps no account of test mode from its first request while the sponsors of others hang', async () => {
+    const hanging: (() => void)[] = [];
+    const calls = callsTo(
+      () => new Promise((resolve) => hanging.push(() => resolve(response(200, { id: 1, result: {} })))),
+    );
+    const ask = (accountId: string): Promise<unknown> => {
+      const by = { ...holder, livemode: false, accountId: accountId as AccountId };
+      return calls
+        .ask({ ...asking, holder: by }, call, () => null)
+        .catch(({ code }: { readonly code: string }) => code);
+    };
+    // As many as have all places that there are beside the first of each account.
+    const asked = Array.from({ length: 12 * 4 }, (_, n) => ask(`acct_${n % 12}`));
+    await new Promise(setImmediate);
+    const before = hanging.length;
+    expect(before).toBe(12 + 32);
+    const other = ask('another');
+    await new Promise(setImmediate);
+    expect(hanging).toHaveLength(before + 1);
+    hanging.at(-1)?.();
+    expect(await other).toBe('sponsor.refused');
+    // What waited gets a place, and the first of an account is free again once it has ended.
+    const drain = setInterval(() => hanging.splice(0).forEach((end) => end()), 1);
+    expect(new Set(await Promise.all([...asked, ask('acct_1')]))).toEqual(new Set(['sponsor.refused']));
+    clearInterval(drain);
+  });
 });
