@@ -142,12 +142,7 @@ class Adversary {
     const transaction = this.#payThrough(payer, intent, isNamed ? other : null, isMistaken);
     if (transaction === null) return;
     if (isMistaken || this.#random.chance(UNPROVEN_SHARE))
-      this.#makeUnreadable(
-        transaction,
-        this.#world.network.nodes,
-        'traceless',
-        isMistaken ? MISTAKEN_MS : UNPROVEN_MS,
-      );
+      this.#makeUnreadable(transaction, this.#world.network.nodes, 'traceless', isMistaken ? MISTAKEN_MS : UNPROVEN_MS);
     if (this.#random.chance(0.3)) return;
     for (let looks = 0; looks < PATIENCE; looks++) {
       if (this.#world.reportUnproven(intent.id, transaction.hash)) return;
