@@ -31,7 +31,7 @@ export function standingReports({ events, deposits }: Omit<Told, 'intents'>): re
     const key = `${intentId} ${transferKey(landing)}`;
     if (type === 'intent.mismatch_withdrawn') standing.delete(key);
     else if (depositId === undefined || deposits.get(depositId)?.intentId === intentId)
-      standing.set(key, { intentId: intentId as IntentId, landing, isClaimed: claimed === true });
+      standing.set(key, { intentId, landing, isClaimed: claimed === true });
   }
   return [...standing.values()];
 }
