@@ -1,7 +1,7 @@
-import type { EventEnvelope } from '@pf/contracts';
-import { type Deposit, type Landing, type PaymentIntent, transferKey } from '@pf/domain';
+import type { Deposit, Landing, PaymentIntent } from '@pf/domain';
 import type { StandingTransfer } from '@pf/simulation/chain';
 import { InvariantError } from './invariants.ts';
+import { isPaid, standingReports, type Told } from './reports.ts';
 
 /** What the service says about one transfer that has arrived, and in which intent or deposit. */
 interface Entry {
@@ -13,17 +13,7 @@ interface Entry {
   readonly isFirm: boolean;
 }
 
-interface Books {
-  readonly intents: Iterable<PaymentIntent>;
-  readonly deposits: ReadonlyMap<string, Deposit>;
-  readonly events: readonly EventEnvelope[];
-}
-
 export const isCounting = ({ level }: Deposit): boolean => level === 'confirmed' || level === 'finalized';
-
-/** Not the domain's own: bugs are planted there. */
-const isPaid = ({ status, settlement }: PaymentIntent): boolean =>
-  (status === 'confirmed' || status === 'finalized') && settlement?.lost === false;
 
 const entryOf = (holder: string, { hash, transfer }: Landing, isFirm: boolean): Entry => ({
   holder,
@@ -46,21 +36,6 @@ function paidIn(intent: PaymentIntent): readonly Entry[] {
   ];
 }
 
-/** What was told with other terms and not withdrawn; of a deposit as long as it is assigned to that intent. */
-function mismatchedIn({ events, deposits }: Books): readonly Entry[] {
-  const told = new Map<string, Entry>();
-  for (const { type, intentId, data } of events) {
-    if (type !== 'intent.mismatched_payment' && type !== 'intent.mismatch_withdrawn') continue;
-    const { landing } = data as { readonly landing: Landing };
-    const { depositId } = landing;
-    const key = `${intentId} ${transferKey(landing)}`;
-    if (type === 'intent.mismatch_withdrawn') told.delete(key);
-    else if (depositId === undefined || deposits.get(depositId)?.intentId === intentId)
-      told.set(key, entryOf(intentId, landing, false));
-  }
-  return [...told.values()];
-}
-
 /** A transfer that a reorg has put elsewhere may be told twice, of one intent: it is in the books once. */
 const once = (entries: readonly Entry[]): readonly Entry[] => [
   ...new Map(entries.map((one) => [`${one.holder} ${one.hash}`, one])).values(),
@@ -74,12 +49,13 @@ const once = (entries: readonly Entry[]): readonly Entry[] => [
  * @throws InvariantError where a transfer is in no book, in several, or with another amount, and where a book has one
  *   that is not on the chain
  */
-export function checkBooks(books: Books, standing: readonly StandingTransfer[], recipients: ReadonlySet<string>): void {
+export function checkBooks(books: Told, standing: readonly StandingTransfer[], recipients: ReadonlySet<string>): void {
   const unassigned = [...books.deposits.values()]
     .filter((deposit) => isCounting(deposit) && deposit.state !== 'assigned' && recipients.has(deposit.arrival.to))
     .map(({ id, arrival: { hash, amount } }): Entry => ({ holder: id, hash, amount, isFirm: true }));
   const paid = [...books.intents].filter(({ requestor }) => recipients.has(requestor)).flatMap(paidIn);
-  const byHash = Map.groupBy(once([...paid, ...mismatchedIn(books), ...unassigned]), ({ hash }) => hash);
+  const mismatched = standingReports(books).map(({ intentId, landing }) => entryOf(intentId, landing, false));
+  const byHash = Map.groupBy(once([...paid, ...mismatched, ...unassigned]), ({ hash }) => hash);
   for (const { hash, to, amount } of standing) {
     if (!recipients.has(to)) continue;
     const entries = byHash.get(hash) ?? [];

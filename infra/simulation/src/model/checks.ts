@@ -15,6 +15,7 @@ import { checkBooks, isCounting } from './books.ts';
 import { type Invariant, InvariantError } from './invariants.ts';
 import { LogFold } from './log-reader.ts';
 import type { Model } from './model.ts';
+import { checkReports } from './reports.ts';
 
 /** Of the landing in an event. */
 const hashIn = (data: unknown): string => (data as { readonly landing: { readonly hash: string } }).landing.hash;
@@ -96,7 +97,8 @@ export class Checks {
     for (const intent of this.#fold.intents.values()) this.#end(intent);
     this.#odd();
     this.#books();
-    this.#fold.checkReports();
+    const { intents, deposits, events } = this.#fold;
+    checkReports({ intents: intents.values(), deposits, events });
   }
 
   /** What has arrived at merchants that have intents, to the unit. An adversary moves money that is in no book. */

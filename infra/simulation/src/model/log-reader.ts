@@ -47,8 +47,6 @@ export class LogFold {
   readonly named = new Map<IntentId, Address>();
   /** `hash:index` of the transfers that an intent's account was told as mismatched, without those withdrawn. */
   readonly #mismatched = new Map<IntentId, Set<string>>();
-  /** By transfer and account: which intent it settles, and to which ones watchers have reported it. */
-  readonly #toldOf = new Map<string, { settled: IntentId | null; readonly reported: Set<IntentId> }>();
   /** `commandId type intentId` of every event: an event of a command is there once. */
   readonly #decided = new Set<string>();
   readonly #createdAt = new Map<IntentId, number>();
@@ -110,7 +108,6 @@ export class LogFold {
       this.named.set(after.id, after.fulfiller);
     this.#checkPayer(event, what);
     this.#checkReport(event, what);
-    this.#noteOneIntent(event, after);
     if (event.type === 'intent.expired') {
       const life = record.timestamp - (this.#createdAt.get(event.intentId) ?? 0);
       if (life < after.ttlSeconds * 1_000 - CLOCK_SLACK_MS)
@@ -180,34 +177,6 @@ export class LogFold {
         'a proof withdraws the report',
         `${what} counts ${key}, which is reported as mismatched`,
       );
-  }
-
-  /**
-   * A transfer that settles an intent is not also reported for another one of its account, but by who claims it.
-   * Holds in the end: the events of two intents may come in any order.
-   */
-  checkReports(): void {
-    for (const [key, { settled, reported }] of this.#toldOf) {
-      const other = [...reported].find((one) => settled !== null && one !== settled);
-      if (other !== undefined)
-        throw new InvariantError(
-          'a proof withdraws the report',
-          `${key} settles ${settled}, and is reported as mismatched for ${other}`,
-        );
-    }
-  }
-
-  #noteOneIntent(event: IntentEvent, { id, accountId }: PaymentIntent): void {
-    const isReport = event.type === 'intent.mismatched_payment' && event.data.claimed !== true;
-    if (!isReport && event.type !== 'intent.mismatch_withdrawn' && event.type !== 'intent.confirmed') return;
-    const { landing } = event.data;
-    if (landing === null) return;
-    const key = `${transferKey(landing)} of ${accountId}`;
-    const told = this.#toldOf.get(key) ?? { settled: null, reported: new Set<IntentId>() };
-    this.#toldOf.set(key, told);
-    if (isReport) told.reported.add(id);
-    else if (event.type === 'intent.confirmed') told.settled = id;
-    else told.reported.delete(id);
   }
 
   #checkClaim(before: PaymentIntent | undefined, transaction: PreparedTransaction, what: string): void {

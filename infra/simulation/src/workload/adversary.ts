@@ -16,12 +16,15 @@ const SCATTERED = 6;
 const SCATTER_EVERY_MS = 5_000;
 /** How long an account stays given away, and a transaction unreadable. */
 const AWHILE_MS = [4_000, 40_000] as const;
-/**
- * How long no upstream has a trace of a payment: after a minute watchers report it as unproven. Mostly longer, and
- * mostly with bytes that name another intent, so that such a report for the wrong one is seen.
- */
+/** How long no upstream has a trace of a payment: after a minute watchers report it as unproven. */
 const UNPROVEN_MS = [30_000, 100_000] as const;
 const UNPROVEN_SHARE = 0.7;
+/**
+ * The same where its bytes name another intent alone, so that it is reported for that one. Looks are apart by half of
+ * the time that it has waited: one of them falls between a minute and this.
+ */
+const MISTAKEN_MS = [100_000, 140_000] as const;
+const MISTAKEN_SHARE = 0.6;
 const PATIENCE = 8;
 const UNREADABLE: readonly Unreadable[] = ['fails', 'malformed', 'absent', 'hangs'];
 
@@ -134,10 +137,12 @@ class Adversary {
     const merchant = this.#merchant();
     const [intent, other] = [await this.#create(merchant), await this.#create(merchant)];
     if (intent === null || other === null) return;
-    const transaction = this.#payThrough(payer, intent, this.#random.chance(UNPROVEN_SHARE) ? other : null);
+    const isMistaken = this.#random.chance(MISTAKEN_SHARE);
+    const isNamed = isMistaken || this.#random.chance(UNPROVEN_SHARE);
+    const transaction = this.#payThrough(payer, intent, isNamed ? other : null, isMistaken);
     if (transaction === null) return;
-    if (this.#random.chance(UNPROVEN_SHARE))
-      this.#makeUnreadable(transaction, this.#world.network.nodes, 'traceless', UNPROVEN_MS);
+    if (isMistaken || this.#random.chance(UNPROVEN_SHARE))
+      this.#makeUnreadable(transaction, this.#world.network.nodes, 'traceless', isMistaken ? MISTAKEN_MS : UNPROVEN_MS);
     if (this.#random.chance(0.3)) return;
     for (let looks = 0; looks < PATIENCE; looks++) {
       if (this.#world.reportUnproven(intent.id, transaction.hash)) return;
@@ -201,15 +206,20 @@ class Adversary {
     this.#world.kernel.trace(`invents ${transaction.hash} for ${intent.id}`);
   }
 
-  /** A right payment through a contract. @param named the calldata names it, perhaps alone, and no call does */
+  /**
+   * A right payment through a contract.
+   * @param named the calldata names it, perhaps alone, and no call does
+   * @param isAlone the calldata names no other
+   */
   #payThrough(
     payer: SimulatedWallet,
     intent: PublicIntent,
     named: PublicIntent | null = null,
+    isAlone = false,
   ): SimulatedTransaction | null {
     const payment = paymentOf(intent, payer);
     const noise = named === null ? '0x' : payer.pay(termsOf({ ...named, amountBaseUnits: intent.amountBaseUnits }), 0);
-    const isHidden = named !== null && this.#random.chance(0.5);
+    const isHidden = isAlone || (named !== null && this.#random.chance(0.5));
     const calldata = typeof noise === 'string' ? noise : noise.decoded.data;
     return this.#sendThrough(payer, [payment], [intent], calldata, isHidden);
   }
