@@ -33,6 +33,14 @@ describe('the patience with an upstream', () => {
     expect([patience.msOf('getTransaction'), patience.msOf('getBlock')]).toEqual([3_000, 300]);
   });
 
+  it('is bounded where what is asked for decides how long it takes, and that says nothing of other requests', () => {
+    const patience = new Patience();
+    for (let at = 0; at < 9; at += 1) patience.took('debug_traceTransaction', 2_000, true);
+    expect([patience.msOf('debug_traceTransaction', true), patience.msOf('getBlock')]).toEqual([700, 300]);
+    took(patience, 'getBlock', ...Array<number>(9).fill(500));
+    expect(patience.msOf('debug_traceTransaction', true)).toBe(1_500);
+  });
+
   it('is not stretched by a few that take long', () => {
     const patience = new Patience();
     took(patience, 'getTransaction', 20, 20, 20, ...Array<number>(6).fill(2_000));

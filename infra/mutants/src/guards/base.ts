@@ -99,6 +99,36 @@ export const baseGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Smart accounts: a step asks no further upstream for a trace that is late',
+    file: `${src}/nested/explain.ts`,
+    guard: "if (heard.has('late')) break;",
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
+      name: 'is late where no one waits for a trace: neither is anything else asked for, nor another upstream',
+    },
+  },
+  {
+    name: 'Smart accounts: a step does not wait for a trace that takes long',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'withTrace(context.pool, explained, suspects, context.late !== undefined)',
+    instead: 'withTrace(context.pool, explained, suspects, false)',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'delays it by less than a second where its trace is never returned by any of 1',
+    },
+  },
+  {
+    name: 'Smart accounts: a trace that is late is read beside the steps',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'context.late?.begin(hash, nested.transfers[0]?.log.blockNumber ?? null, true);',
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'is found by the reading beside, once, where debug_traceTransaction takes 1.6 s',
+    },
+  },
+  {
     name: 'Smart accounts: a trace is of the very logs of the receipt',
     file: `${src}/nested/references.ts`,
     guard: ' || !logs.every((log, place) => isSame(log, made[place] as TracedLog))',

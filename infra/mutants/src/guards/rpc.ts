@@ -13,6 +13,16 @@ export const rpcGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Traces that strangers make slow do not lengthen the wait for traces without bound',
+    file: 'packages/rpc/src/patience.ts',
+    guard: 'isVarying ? Math.min(learned, VARYING_MS) : learned',
+    instead: 'learned',
+    test: {
+      file: 'packages/rpc/test/patience.unit.test.ts',
+      name: 'is bounded where what is asked for decides how long it takes, and that says nothing of other requests',
+    },
+  },
+  {
     name: 'A request that shall cost little time ends before others would',
     file: 'packages/rpc/src/transport.ts',
     guard: 'Math.max(...requests.map(({ withinMs = timeoutMs }) => withinMs))',
