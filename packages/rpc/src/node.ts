@@ -273,8 +273,9 @@ export class TransportNode implements RpcNode {
     await this.#turn(pace, calls);
     const to = { network: this.#options.network, upstream: this.name };
     const unanswered = (fault: RpcFault) => ({ result: calls.map(() => undefined), fault });
+    const areSoon = calls.every(({ isSoon }) => isSoon === true);
     const cost = calls.reduce((sum, { method }) => sum + this.#creditsOf(method), 0);
-    return measured<readonly Outcome[]>(to, methods, cost, async () => {
+    return measured<readonly Outcome[]>(to, methods, cost, areSoon, async () => {
       try {
         return await this.#request(pace, calls);
       } catch (error) {

@@ -309,7 +309,8 @@ one less to fall back on.`,
   {
     name: 'UpstreamErrors',
     severity: 'ticket',
-    // `rpc` is a valid response: a refused transaction, a block that does not exist yet.
+    // `rpc` is a valid response: a refused transaction, a block that does not exist yet. `late` is what strangers have
+    // made slow, and no step waits for.
     expr: [
       `sum by (network, upstream) (rate(${failedRequests}[15m]))`,
       '/ sum by (network, upstream) (rate(payments_rpc_request_duration_seconds_count[15m])) > 0.1',
@@ -325,6 +326,7 @@ one less to fall back on.`,
       series: {
         [requests('')]: '0+60x40',
         [requests(',error_type="rpc"')]: '0+20x40',
+        [requests(',error_type="late"')]: '0+20x40',
         [requests(',error_type="timeout"')]: '0+1x40',
       },
       at: '35m',

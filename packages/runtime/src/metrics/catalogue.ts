@@ -465,11 +465,23 @@ export const METRICS = {
     services: ['gateway', 'watcher'],
     unit: 's',
     buckets: REQUEST,
-    description: 'HTTP requests to RPC upstreams: count, errors and latency of each. A batch is one request.',
+    description: lines(
+      'HTTP requests to RPC upstreams: count, errors and latency of each. A batch is one request. `late`: a step waited',
+      'for a moment only, and reads it beside the steps; that is no failure of the upstream.',
+    ),
     labels: {
       network,
       upstream,
-      'error.type': of('timeout', 'unreachable', 'throttled', 'http', 'malformed', 'unsupported', 'rpc').optional(),
+      'error.type': of(
+        'timeout',
+        'late',
+        'unreachable',
+        'throttled',
+        'http',
+        'malformed',
+        'unsupported',
+        'rpc',
+      ).optional(),
     },
   }),
   'payments.rpc.calls': counter({
