@@ -91,11 +91,22 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: calldata counts only where no upstream has any traces',
     file: `${src}/nested/explain.ts`,
-    guard: 'heard.add(saidBy(error));',
-    instead: 'void saidBy(error);',
+    guard: "heard.add(isSoon && error.fault === 'timeout' ? 'late' : saidBy(error));",
+    instead: "if (isSoon && error.fault === 'timeout') heard.add('late');",
     test: {
       file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
       name: 'comes from the calldata where no upstream has any traces, and only there',
+    },
+  },
+  {
+    name: 'Base: what a landing has cost is read beside the steps from when it is seen',
+    file: `${src}/observe/settlements.ts`,
+    guard:
+      "fees?.begin(open.filter((one) => one.kind === 'landed' && !one.reported && !due.has(one)).slice(0, most - due.size));",
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'tells what it has cost where its receipt takes 1.6 s',
     },
   },
   {

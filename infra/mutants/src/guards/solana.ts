@@ -233,8 +233,8 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: a step reads so many of the submissions that have landed, by turns of their recipients',
     file: `${OBSERVE}/lookups.ts`,
-    guard: 'memory.landedHashTurns.order(due, hashOf), requestorOf)',
-    instead: 'memory.landedHashTurns.order(due, hashOf), () => null)',
+    guard: 'memory.landedHashTurns.order(others, hashOf), requestorOf)',
+    instead: 'memory.landedHashTurns.order(others, hashOf), () => null)',
     test: {
       file: `${TESTS}/observe/lookups.unit.test.ts`,
       name: 'is read beside 300 of another recipient, of which a step asks for what the rate allows',

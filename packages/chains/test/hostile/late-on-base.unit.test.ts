@@ -162,7 +162,8 @@ describe('a transaction that takes long beside a payment on Base', () => {
       const found = await observed(30);
       expect(whats(found)).toEqual(['pi_mine landed confirmed', 'pi_theirs landed confirmed']);
       const patient = only().requests.filter((one) => one.method === method && !one.isSoon && one.first.includes(late));
-      expect(patient).toHaveLength(1);
+      // What it has cost is read apart.
+      expect(patient).toHaveLength(method === RECEIPT ? 2 : 1);
       expect((found[1]?.[1] ?? NEVER) - (found[0]?.[1] ?? 0)).toBeLessThan(3_000);
     },
   );
@@ -225,6 +226,24 @@ describe('a transaction that takes long beside a payment on Base', () => {
     // One step has waited for it, and one once more before it was told of.
     const traced = only().requests.filter(({ method }) => method === TRACE);
     expect(traced.map(({ isSoon }) => isSoon)).toEqual([true, false, true, false]);
+  });
+
+  it('tells what it has cost where its receipt takes 1.6 s', async () => {
+    await observed(1);
+    const paying = honest(terms);
+    const [late] = chain.mine((at) => {
+      const { receipt, ...whole } = paying(at);
+      return { ...whole, receipt: { ...(receipt as object), gasUsed: '0x10', effectiveGasPrice: '0x2' } };
+    });
+    slow([late as Hex], 1_600, RECEIPT);
+    const fees: unknown[] = [];
+    for (let step = 0; step < 12; step += 1) {
+      const { observations } = await time.until(watcher.stepOnce());
+      for (const one of observations) fees.push(one.type === 'landed' ? one.data.fee?.amount : one.type);
+      await time.pass(400);
+    }
+    expect(fees).toEqual([32n]);
+    expect(only().asked(RECEIPT, late)).toBe(1);
   });
 
   it.each([RECEIPT, TRACE])('becomes final by readings of its own, with all the time for %s', async (slowMethod) => {

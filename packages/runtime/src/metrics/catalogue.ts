@@ -389,6 +389,15 @@ export const METRICS = {
     ),
     labels: { network },
   }),
+  'payments.extras.disproved': counter({
+    services: ['intent'],
+    unit: '{payment}',
+    description: lines(
+      'Extra payments that were told of, and that a trace has shown later to carry the reference of another intent.',
+      'The log names each, once for each process.',
+    ),
+    labels: { network },
+  }),
   'payments.watcher.disproved': counter({
     services: ['watcher'],
     unit: '{payment}',
