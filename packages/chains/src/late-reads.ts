@@ -1,14 +1,18 @@
 import type { Instant, TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
+import { STEP_MS } from './networks.ts';
 
 /** Why a transaction is set aside that a step does not wait for. It is read again beside the steps. */
 export const NOT_IN_TIME = 'it was not returned in time';
 
 /** At a time: one of Solana takes up to 8 MiB while it is read, a receipt 4 MiB. */
 const AT_ONCE = 2;
-/** What began longer ago may be of a chain that has changed since. */
-const FRESH_MS = 30_000;
+/**
+ * What began longer ago may be of a chain that has changed since. Twice as long as a read may take: what has come waits
+ * for the end of a step, which takes no longer either.
+ */
+const FRESH_MS = 2 * STEP_MS;
 /** Of so many it is known that no step asks for them. */
 const KNOWN_MAX = 2_000;
 

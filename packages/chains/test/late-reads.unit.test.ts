@@ -48,8 +48,15 @@ describe('reads beside the steps', () => {
     expect(reads.isKnown(FIRST)).toBe(false);
   });
 
+  it('bring what has taken as long as it may, and has waited for the end of a step that did', async () => {
+    const first = begin(FIRST);
+    now = 59_000;
+    first.resolve('shown');
+    expect(await collected()).toEqual([[FIRST, 'shown']]);
+  });
+
   it.each([
-    ['began half a minute ago', () => (now = 30_000)],
+    ['began a minute ago', () => (now = 60_000)],
     ['began before the chain has changed', () => reads.forget()],
   ])('bring nothing of one that %s, which is read again', async (_when, passes) => {
     const first = begin(FIRST);

@@ -14,6 +14,7 @@ export {
   rpcCall,
   type RpcNode,
   soon,
+  varying,
 } from './node.ts';
 export { type Attempt, type Responses, RpcPool, type RpcPoolOptions, type Transports } from './pool.ts';
 export { type JsonRpcRequest, type JsonRpcResponse, limitOf, type RpcTransport } from './transport.ts';

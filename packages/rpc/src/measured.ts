@@ -17,11 +17,13 @@ export interface Exchange<T> {
 /**
  * Measures one HTTP request with these calls; gives it a span where its trace is recorded.
  * @param credits what the calls cost in all
+ * @param isSoon it was waited for a moment only: that nothing came in that time is no failure of the upstream
  */
 export async function measured<T>(
   to: Destination,
   methods: readonly string[],
   credits: number,
+  isSoon: boolean,
   request: () => Promise<Exchange<T>>,
 ): Promise<T> {
   const labels = { network: to.network, upstream: to.upstream };
@@ -38,9 +40,10 @@ export async function measured<T>(
     throw error;
   } finally {
     resumed();
+    const type = isSoon && fault === 'timeout' ? 'late' : fault;
     recordDuration('payments.rpc.request.duration', startedAt, {
       ...labels,
-      ...(fault !== null && { 'error.type': fault }),
+      ...(type !== null && { 'error.type': type }),
     });
   }
 }

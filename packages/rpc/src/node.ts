@@ -32,6 +32,8 @@ export interface RpcCall<T> {
   readonly readElement?: ReadElement;
   /** A request of such calls alone is not waited for much longer than its upstream usually takes. */
   readonly isSoon?: boolean;
+  /** How long it takes is decided by what is asked for: little is learned from it. */
+  readonly isVarying?: boolean;
   /** Reads the chain's newest block or slot from the result, where it is in there. */
   readonly head?: (result: unknown) => bigint | null;
 }
@@ -85,6 +87,12 @@ export const boundedTo = <T>(maxBytes: number, call: RpcCall<T>): RpcCall<T> => 
  * 300 ms, or three times what this upstream usually takes where that is longer, and never after the request's own.
  */
 export const soon = <T>(call: RpcCall<T>): RpcCall<T> => ({ ...call, isSoon: true });
+
+/**
+ * The same call, whose time is decided by what strangers have written: as `soon` it is waited for 700 ms at most at an
+ * upstream that is quick otherwise.
+ */
+export const varying = <T>(call: RpcCall<T>): RpcCall<T> => ({ ...call, isVarying: true });
 
 /** The same call, whose result also tells the pool the upstream's head. */
 export const reportingHead = <T>(call: RpcCall<T>, head: (result: T) => bigint | null): RpcCall<T> => ({
@@ -265,8 +273,9 @@ export class TransportNode implements RpcNode {
     await this.#turn(pace, calls);
     const to = { network: this.#options.network, upstream: this.name };
     const unanswered = (fault: RpcFault) => ({ result: calls.map(() => undefined), fault });
+    const areSoon = calls.every(({ isSoon }) => isSoon === true);
     const cost = calls.reduce((sum, { method }) => sum + this.#creditsOf(method), 0);
-    return measured<readonly Outcome[]>(to, methods, cost, async () => {
+    return measured<readonly Outcome[]>(to, methods, cost, areSoon, async () => {
       try {
         return await this.#request(pace, calls);
       } catch (error) {
@@ -338,14 +347,15 @@ export class TransportNode implements RpcNode {
   async #request(pace: Pace, calls: readonly RpcCall<unknown>[]): Promise<Exchange<readonly Outcome[]>> {
     const { transport } = this.#options;
     const method = calls[0]?.method ?? '';
+    const isVarying = calls.some((call) => call.isVarying);
     const requests = calls.every(({ isSoon }) => isSoon === true)
-      ? calls.map((call) => ({ ...call, withinMs: this.#patience.msOf(method) }))
+      ? calls.map((call) => ({ ...call, withinMs: this.#patience.msOf(method, isVarying) }))
       : calls;
     const [only] = requests;
     const askedAt = performance.now();
     const responses =
       only !== undefined && requests.length === 1 ? [await transport.request(only)] : await transport.batch(requests);
-    this.#patience.took(method, performance.now() - askedAt);
+    this.#patience.took(method, performance.now() - askedAt, isVarying);
     const later = responses.filter((response) => this.#classOf(response) === 'later');
     pace.passed(calls.length - later.length);
     if (later.length > 0) this.#refused(pace, Math.max(...later.map(({ pauseMs }) => pauseMs ?? 0)) || null);

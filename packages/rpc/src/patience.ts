@@ -2,6 +2,8 @@
 const SOON_MS = 300;
 /** At any other, as many times as long as it usually takes. */
 const TIMES = 3;
+/** The most that is learned of a method whose time depends on what strangers have written, in ms. */
+const VARYING_MS = 700;
 /** Of so many requests with a method, and of as many with any, the time is remembered. */
 const REMEMBERED = 9;
 
@@ -14,16 +16,20 @@ export class Patience {
   /** By method, of which observers use a dozen. */
   readonly #byMethod = new Map<string, number[]>();
 
-  /** A request has brought a response after so many ms. */
-  took(method: string, ms: number): void {
+  /**
+   * A request has brought a response after so many ms.
+   * @param isVarying what is asked for decides that, and not the upstream: it says nothing of other methods
+   */
+  took(method: string, ms: number, isVarying = false): void {
     const ofMethod = this.#byMethod.get(method) ?? [];
     this.#byMethod.set(method, ofMethod);
-    for (const times of [this.#all, ofMethod]) if (times.push(ms) > REMEMBERED) times.shift();
+    for (const times of isVarying ? [ofMethod] : [this.#all, ofMethod]) if (times.push(ms) > REMEMBERED) times.shift();
   }
 
   /** How long a request with this method is waited for that shall cost others little time, in ms. */
-  msOf(method: string): number {
-    return Math.max(SOON_MS, TIMES * Math.max(usual(this.#all), usual(this.#byMethod.get(method) ?? [])));
+  msOf(method: string, isVarying = false): number {
+    const learned = TIMES * usual(this.#byMethod.get(method) ?? []);
+    return Math.max(SOON_MS, TIMES * usual(this.#all), isVarying ? Math.min(learned, VARYING_MS) : learned);
   }
 }
 

@@ -5,6 +5,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from '@jest/globals';
+import { recordTo } from '@pf/runtime';
 import { z } from 'zod';
 import { limitOf, rpcCall, soon } from '../src/index.ts';
 import { Patience } from '../src/patience.ts';
@@ -33,6 +34,14 @@ describe('the patience with an upstream', () => {
     expect([patience.msOf('getTransaction'), patience.msOf('getBlock')]).toEqual([3_000, 300]);
   });
 
+  it('is bounded where what is asked for decides how long it takes, and that says nothing of other requests', () => {
+    const patience = new Patience();
+    for (let at = 0; at < 9; at += 1) patience.took('debug_traceTransaction', 2_000, true);
+    expect([patience.msOf('debug_traceTransaction', true), patience.msOf('getBlock')]).toEqual([700, 300]);
+    took(patience, 'getBlock', ...Array<number>(9).fill(500));
+    expect(patience.msOf('debug_traceTransaction', true)).toBe(1_500);
+  });
+
   it('is not stretched by a few that take long', () => {
     const patience = new Patience();
     took(patience, 'getTransaction', 20, 20, 20, ...Array<number>(6).fill(2_000));
@@ -59,7 +68,14 @@ describe('the limit of a request', () => {
     ).toBe(2_500);
   });
 
-  it('ends a request that shall cost little time', async () => {
+  it('ends a request that shall cost little time, which is no failure of its upstream', async () => {
+    const types: unknown[] = [];
+    recordTo({
+      add: () => undefined,
+      record: (name, _value, labels) => {
+        if (name === 'payments.rpc.request.duration') types.push(labels['error.type']);
+      },
+    });
     const server = createServer((request, response) => {
       void json(request).then((body) => {
         const call = body as Call;
@@ -71,6 +87,9 @@ describe('the limit of a request', () => {
     const pool = poolOver([`http://127.0.0.1:${(server.address() as AddressInfo).port}`], 60_000);
     expect(await pool.call(soon(rpcCall('echo', [7], z.number())))).toBe(7);
     await expect(pool.call(soon(rpcCall('never', [], z.number())))).rejects.toThrow('TimeoutError');
+    recordTo(null);
+    // Of a pool with a single upstream, which is called twice.
+    expect(types.filter((type) => type !== undefined)).toEqual(['late', 'late']);
     await pool.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -45,10 +45,13 @@ import {
   type IntentId,
   isoTime,
   isPublicType,
+  isWrongExtra,
   Ledger,
+  type Observation,
   type PaymentIntent,
   type PublicIntent,
   toldIntent,
+  transferKey,
   type Transition,
   view,
 } from '@pf/domain';
@@ -56,6 +59,7 @@ import type { LogRecord, NewRecord } from '@pf/event-log';
 import type { Notice } from '@pf/redis';
 import { type DepositInput, type Input, isOfDeposit, type Message, type MessageHead } from './input.ts';
 import { outcomeOf } from './outcome.ts';
+import type { WrongExtra } from './wrong-extras.ts';
 
 /**
  * The age of a command is the difference between two clocks, this process's and the broker's. None is dropped that a
@@ -107,6 +111,8 @@ export interface DecidedBatch {
   readonly outcomes: readonly ProjectedOutcome[];
   /** Of the sealed ones among the records. */
   readonly keys: readonly IntentKey[];
+  /** What was told of as an extra payment, and carries the reference of another intent. */
+  readonly wrongExtras: readonly WrongExtra[];
   /** Intents whose personal data is erased. */
   readonly erased: readonly IntentId[];
   /** By the reply channel of the gateway that waits. */
@@ -152,6 +158,7 @@ export class BatchDecider {
   readonly #keys: IntentKey[] = [];
   readonly #newOutcomes: ProjectedOutcome[] = [];
   readonly #replies = new Map<string, Reply[]>();
+  readonly #wrongExtras: WrongExtra[] = [];
   readonly #dead: DeadLettered[] = [];
   readonly #late: (CommandMessage | DepositCommandMessage)[] = [];
   /** Of all events. */
@@ -240,6 +247,7 @@ export class BatchDecider {
       events: this.#events,
       outcomes: this.#newOutcomes,
       keys: this.#keys,
+      wrongExtras: this.#wrongExtras,
       erased: this.#transitions.flatMap(({ event }) => (event.type === 'personal_data_erased' ? [event.intentId] : [])),
       replies: this.#replies,
       // No stream can wait for an intent that this batch has created.
@@ -309,6 +317,7 @@ export class BatchDecider {
   }
 
   #decide(message: InputMessage): void {
+    if (message.kind === 'observation' && message.type === 'disproved') this.#noteWrongExtra(message);
     const decision = decide(message, this.#at, this.#ledger, this.#clock);
     // Events of a refused command do not name it: the next owner would take it for accepted if this one dies here.
     const accepted = message.kind === 'command' && decision.outcome.kind === 'accepted' ? message : null;
@@ -317,6 +326,12 @@ export class BatchDecider {
     const outcome = outcomeOf(message, decision.outcome);
     this.#keepOutcome(outcome);
     this.#reply(message.replyTo, outcome);
+  }
+
+  #noteWrongExtra({ intentId, data }: Extract<Observation, { type: 'disproved' }>): void {
+    const intent = this.#ledger.intent(intentId);
+    if (intent !== undefined && isWrongExtra(intent, data))
+      this.#wrongExtras.push({ intent, transfer: transferKey(data) });
   }
 
   /** Collects all of a decision's events or none: nothing is kept before the last record is made. */

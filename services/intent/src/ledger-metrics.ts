@@ -3,6 +3,8 @@ import { type ChainId, submissionOf, type Transition } from '@pf/domain';
 import { count, isRecordingMetrics, LATE_AFTER, LatePayments, record } from '@pf/runtime';
 
 const names = new Map<ChainId, string>(networks.map(({ chain, name }) => [chain, name]));
+/** As metrics name it. */
+export const networkNameOf = (chain: ChainId): string => names.get(chain) ?? 'unknown';
 const lateConfirmations = new LatePayments(LATE_AFTER.confirmed);
 
 /** Counts events and records how long payments took. To be called once the events are committed. */
@@ -10,7 +12,7 @@ export function recordTransitions(transitions: readonly Transition[]): void {
   if (!isRecordingMetrics()) return;
   for (const { event, intent } of transitions) {
     const where = {
-      network: names.get(intent.chain) ?? 'unknown',
+      network: networkNameOf(intent.chain),
       livemode: intent.livemode ? 'true' : 'false',
     } as const;
     count('payments.intent.events', { type: event.type, ...where });

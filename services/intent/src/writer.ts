@@ -35,6 +35,7 @@ import { type Input, isOfDeposit, type Message, readInput } from './input.ts';
 import type { ObservationAuthors } from './observation-authors.ts';
 import { recordTransitions } from './ledger-metrics.ts';
 import { type DecidedBatch, type Known, BatchDecider } from './batch-decider.ts';
+import { WrongExtras } from './wrong-extras.ts';
 import { BatchTrace } from './batch-trace.ts';
 
 export interface WriterDependencies {
@@ -120,10 +121,12 @@ export class IntentWriter implements PartitionWork<WriterContext> {
   readonly #traces = new Map<number, BatchTrace>();
   /** The held intents that were reported. */
   readonly #held = new Set<IntentId>();
+  readonly #wrongExtras: WrongExtras;
 
   constructor(dependencies: WriterDependencies) {
     this.#dependencies = dependencies;
     this.#clock = dependencies.clock;
+    this.#wrongExtras = new WrongExtras(dependencies.log);
     this.#times = new PartitionTimes(this.#clock);
     this.#ledger = gatheredLedger(dependencies.ledger);
   }
@@ -281,6 +284,7 @@ export class IntentWriter implements PartitionWork<WriterContext> {
     const { at, intents, deposits, events, outcomes, keys, erased } = decided;
     trace.committed(decided.records.length);
     recordTransitions(decided.transitions);
+    for (const one of decided.wrongExtras) this.#wrongExtras.note(one);
     await this.#tell(decided.told);
     // Only offsets have moved: there is nothing to write.
     const nothing = from === next && outcomes.length === 0;

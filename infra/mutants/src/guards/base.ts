@@ -91,11 +91,52 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: calldata counts only where no upstream has any traces',
     file: `${src}/nested/explain.ts`,
-    guard: 'heard.add(saidBy(error));',
-    instead: 'void saidBy(error);',
+    guard: "heard.add(isSoon && error.fault === 'timeout' ? 'late' : saidBy(error));",
+    instead: "if (isSoon && error.fault === 'timeout') heard.add('late');",
     test: {
       file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
       name: 'comes from the calldata where no upstream has any traces, and only there',
+    },
+  },
+  {
+    name: 'Base: what a landing has cost is read beside the steps from when it is seen',
+    file: `${src}/observe/settlements.ts`,
+    guard:
+      "fees?.begin(open.filter((one) => one.kind === 'landed' && !one.reported && !due.has(one)).slice(0, most - due.size));",
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'tells what it has cost where its receipt takes 1.6 s',
+    },
+  },
+  {
+    name: 'Smart accounts: a step asks no further upstream for a trace that is late',
+    file: `${src}/nested/explain.ts`,
+    guard: "if (heard.has('late')) break;",
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/base/nested/explain.unit.test.ts`,
+      name: 'is late where no one waits for a trace: neither is anything else asked for, nor another upstream',
+    },
+  },
+  {
+    name: 'Smart accounts: a step does not wait for a trace that takes long',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'withTrace(context.pool, explained, suspects, context.late !== undefined)',
+    instead: 'withTrace(context.pool, explained, suspects, false)',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'delays it by less than a second where its trace is never returned by any of 1',
+    },
+  },
+  {
+    name: 'Smart accounts: a trace that is late is read beside the steps',
+    file: `${src}/observe/nested-payments.ts`,
+    guard: 'context.late?.begin(hash, nested.transfers[0]?.log.blockNumber ?? null, true);',
+    instead: '',
+    test: {
+      file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,
+      name: 'is found by the reading beside, once, where debug_traceTransaction takes 1.6 s',
     },
   },
   {

@@ -3,6 +3,16 @@ import type { Mutant } from '../mutant.ts';
 /** Guards of responses and broadcasts. */
 export const gatewayGuards: readonly Mutant[] = [
   {
+    name: 'Streams of an intent whose row cannot be decoded do not read it without a pause',
+    file: 'services/gateway/src/events/feeds.ts',
+    guard: 'seen?.more === true && (intent !== null || !hasRead(seen))',
+    instead: 'seen?.more === true',
+    test: {
+      file: 'services/gateway/test/events/streams.integration.test.ts',
+      name: 'decides whether an intent is looked at again at once: one that has a row that cannot be decoded',
+    },
+  },
+  {
     name: 'All keys of an account in a mode have a quota together',
     file: 'services/gateway/src/limits/limiter.ts',
     guard: 'await this.#admitAccount(holder, quota, response);',

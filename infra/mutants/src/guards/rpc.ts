@@ -13,6 +13,16 @@ export const rpcGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Traces that strangers make slow do not lengthen the wait for traces without bound',
+    file: 'packages/rpc/src/patience.ts',
+    guard: 'isVarying ? Math.min(learned, VARYING_MS) : learned',
+    instead: 'learned',
+    test: {
+      file: 'packages/rpc/test/patience.unit.test.ts',
+      name: 'is bounded where what is asked for decides how long it takes, and that says nothing of other requests',
+    },
+  },
+  {
     name: 'A request that shall cost little time ends before others would',
     file: 'packages/rpc/src/transport.ts',
     guard: 'Math.max(...requests.map(({ withinMs = timeoutMs }) => withinMs))',
@@ -29,7 +39,27 @@ export const rpcGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'packages/chains/test/late-reads.unit.test.ts',
-      name: 'bring nothing of one that began half a minute ago, which is read again',
+      name: 'bring nothing of one that began a minute ago, which is read again',
+    },
+  },
+  {
+    name: 'What has taken as long as it may beside the steps is used',
+    file: 'packages/chains/src/late-reads.ts',
+    guard: 'const FRESH_MS = 2 * STEP_MS;',
+    instead: 'const FRESH_MS = STEP_MS;',
+    test: {
+      file: 'packages/chains/test/late-reads.unit.test.ts',
+      name: 'bring what has taken as long as it may, and has waited for the end of a step that did',
+    },
+  },
+  {
+    name: 'A request of which a step waits for a moment only does not count as a failure of its upstream',
+    file: 'packages/rpc/src/measured.ts',
+    guard: "isSoon && fault === 'timeout' ? 'late' : fault",
+    instead: 'fault',
+    test: {
+      file: 'packages/rpc/test/patience.unit.test.ts',
+      name: 'ends a request that shall cost little time, which is no failure of its upstream',
     },
   },
   {

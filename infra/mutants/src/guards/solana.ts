@@ -13,6 +13,26 @@ const random = {
 /** What a transaction on Solana has paid, and that one transaction stops no other. */
 export const solanaGuards: readonly Mutant[] = [
   {
+    name: 'Solana: what was listed and has come beside the steps waits for no turn',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'const asked = [...first, ...due.slice(0, askedMost)];',
+    instead: 'const asked = [...due, ...first].slice(0, askedMost);',
+    test: {
+      file: `${TESTS}/observe/lookups.unit.test.ts`,
+      name: 'is judged by what has come of it beside the steps, which comes once, beside what the step asks for',
+    },
+  },
+  {
+    name: 'Solana: what was submitted and has come beside the steps waits for no turn',
+    file: `${OBSERVE}/lookups.ts`,
+    guard: 'const asked = [...come, ...inOrder.slice(0, Math.min(LOOKED_MAX, most))];',
+    instead: 'const asked = [...inOrder, ...come].slice(0, Math.min(LOOKED_MAX, most));',
+    test: {
+      file: `${TESTS}/observe/lookups.unit.test.ts`,
+      name: 'ends by what has come of it beside the steps, which comes once, beside what the step asks for',
+    },
+  },
+  {
     name: 'Solana: no bytes are handed out that are about to die',
     file: 'packages/chains/src/solana/build.ts',
     guard: 'isSponsored ? left >= 0n : isWorthSigning(left, life)',
@@ -213,8 +233,8 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: a step reads so many of the submissions that have landed, by turns of their recipients',
     file: `${OBSERVE}/lookups.ts`,
-    guard: 'memory.landedHashTurns.order(due, hashOf), requestorOf)',
-    instead: 'memory.landedHashTurns.order(due, hashOf), () => null)',
+    guard: 'memory.landedHashTurns.order(others, hashOf), requestorOf)',
+    instead: 'memory.landedHashTurns.order(others, hashOf), () => null)',
     test: {
       file: `${TESTS}/observe/lookups.unit.test.ts`,
       name: 'is read beside 300 of another recipient, of which a step asks for what the rate allows',

@@ -614,6 +614,27 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An extra payment that turns out to be that of another intent is told to the operator',
+    file: 'packages/domain/src/model/landing.ts',
+    guard:
+      'intent.extraPayments.some((one) => one.depositId === undefined && transferKey(one) === transferKey(landing))',
+    instead: 'intent.extraPayments.length < 0',
+    test: {
+      file: 'services/intent/test/wrong-extras.unit.test.ts',
+      name: 'is passed on to be told, and changes nothing',
+    },
+  },
+  {
+    name: 'The operator is told of a wrong extra payment once',
+    file: 'services/intent/src/wrong-extras.ts',
+    guard: 'if (this.#told.get(name) !== undefined) return;',
+    instead: '',
+    test: {
+      file: 'services/intent/test/wrong-extras.unit.test.ts',
+      name: 'is told of each wrong extra payment once',
+    },
+  },
+  {
     name: 'An event that takes the place of a lost one has another id',
     file: 'services/intent/src/batch-decider.ts',
     guard: 'eventId: eventIdOf(intent.id, event.version, event.at),',

@@ -8,6 +8,8 @@ const watcher = (metric: string, shard = '1/1'): string =>
   `payments_watcher_${metric}{service_name="watcher",network="base",shard="${shard}"}`;
 const total = (metric: string, network: string): string =>
   `payments_watcher_${metric}_total{service_name="watcher",network="${network}"}`;
+const extrasDisproved = (network: string): string =>
+  `payments_extras_disproved_total{service_name="intent",network="${network}"}`;
 const checks = (network: string, outcome: string): string =>
   `payments_watcher_checks_total{service_name="watcher",network="${network}",outcome="${outcome}"}`;
 const shards = (instance: string): string =>
@@ -201,9 +203,12 @@ what they paid is not known.`,
     name: 'SettlementsDisproved',
     severity: 'ticket',
     // A shard that has just begun counts from zero, so the first one that it finds is an increase.
-    expr: 'sum by (network) (increase(payments_watcher_disproved_total[1h])) > 0',
-    summary: `About {{ $value }} payments on {{ $labels.network }} have settled an intent, and carry the reference of \
-another one: what its account was told is wrong.`,
+    expr: [
+      'sum by (network) (increase(payments_watcher_disproved_total[1h])) > 0',
+      `or ${occurred('payments_extras_disproved_total', '1h', 'network')}`,
+    ].join('\n'),
+    summary: `About {{ $value }} payments on {{ $labels.network }} have settled an intent, or were told of as extra \
+payments, and carry the reference of another one: what its account was told is wrong.`,
     fires: {
       series: {
         [total('disproved', 'base')]: '0+0x5 1+0x30',
@@ -212,8 +217,15 @@ another one: what its account was told is wrong.`,
       at: '20m',
       labels: { network: 'base' },
     },
+    firesToo: [
+      {
+        series: { [total('disproved', 'base')]: '0+0x40', [extrasDisproved('base')]: '_x5 1+0x30' },
+        at: '20m',
+        labels: { network: 'base' },
+      },
+    ],
     quiet: {
-      series: { [total('disproved', 'base')]: '0+0x90' },
+      series: { [total('disproved', 'base')]: '0+0x90', [extrasDisproved('base')]: '1+0x90' },
       at: '80m',
     },
     // Found long ago; what waits for a second upstream now is not disproved.
@@ -309,7 +321,8 @@ one less to fall back on.`,
   {
     name: 'UpstreamErrors',
     severity: 'ticket',
-    // `rpc` is a valid response: a refused transaction, a block that does not exist yet.
+    // `rpc` is a valid response: a refused transaction, a block that does not exist yet. `late` is what strangers have
+    // made slow, and no step waits for.
     expr: [
       `sum by (network, upstream) (rate(${failedRequests}[15m]))`,
       '/ sum by (network, upstream) (rate(payments_rpc_request_duration_seconds_count[15m])) > 0.1',
@@ -325,6 +338,7 @@ one less to fall back on.`,
       series: {
         [requests('')]: '0+60x40',
         [requests(',error_type="rpc"')]: '0+20x40',
+        [requests(',error_type="late"')]: '0+20x40',
         [requests(',error_type="timeout"')]: '0+1x40',
       },
       at: '35m',

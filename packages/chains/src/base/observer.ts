@@ -23,6 +23,7 @@ import { judgeAgain } from './observe/judge-again.ts';
 import { awaitedAmong } from './observe/awaited.ts';
 import { findLapsed } from './observe/lapsed.ts';
 import { Disproved, type DisprovedOf, nameOf as nameOfDisproved } from './observe/disproved.ts';
+import { FeesBeside } from './observe/fees.ts';
 import { held } from './observe/held.ts';
 import { lookAgain } from './observe/look-again.ts';
 import { Memory } from './observe/memory.ts';
@@ -48,6 +49,7 @@ export class BaseObserver implements ChainObserver {
   readonly #memory = new Memory();
   readonly #standstill = new Standstill();
   readonly #late: LateReader;
+  readonly #fees: FeesBeside;
   readonly #sentBy: SentBy;
   readonly #now: () => number;
 
@@ -71,6 +73,7 @@ export class BaseObserver implements ChainObserver {
     };
     this.#now = now;
     this.#late = new LateReader(pool, network, now);
+    this.#fees = new FeesBeside(pool);
   }
 
   /** Short while a payment is under way. */
@@ -125,6 +128,7 @@ export class BaseObserver implements ChainObserver {
     const context: Scan = {
       ...this.#judging(setting, new Map(position.setAside.map(({ hash, since }) => [hash, since]))),
       late: this.#late.collect(),
+      fees: this.#fees,
       noteSighting: sightings.note,
       takeSighting: sightings.take,
       noteDisproved: disproved.note,

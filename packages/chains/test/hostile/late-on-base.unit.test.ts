@@ -15,6 +15,7 @@ import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams
 
 const DELAY_MAX_MS = 1_000;
 const [TRANSACTION, RECEIPT] = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
+const [TRACE, TOKEN_CALLS] = ['debug_traceTransaction', 'trace_filter'];
 const theirs: PaymentTerms = { ...terms, reference: `0x${'66'.repeat(32)}` as Reference };
 
 /** A smart account's payment, which its trace proves. */
@@ -122,16 +123,50 @@ describe('a transaction that takes long beside a payment on Base', () => {
     expect(whats(await observed(6))).toEqual(['pi_theirs landed confirmed']);
   });
 
-  it.each([TRANSACTION, RECEIPT])('is found by the reading beside, once, where %s takes 1.6 s', async (method) => {
+  it.each([1, 2])('delays it by less than a second where its trace is never returned by any of %d', async (count) => {
+    open(count);
     await observed(1);
-    const [late] = chain.mine(nested(theirs, 0), honest(terms));
-    slow([late as Hex], 1_600, method);
-    const found = await observed(30);
-    expect(whats(found)).toEqual(['pi_mine landed confirmed', 'pi_theirs landed confirmed']);
-    const patient = only().requests.filter((one) => one.method === method && !one.isSoon && one.first.includes(late));
-    expect(patient).toHaveLength(1);
-    expect((found[1]?.[1] ?? NEVER) - (found[0]?.[1] ?? 0)).toBeLessThan(3_000);
+    chain.mine(nested(terms, 1));
+    const [usual] = await observed(12);
+    open(count);
+    await observed(1);
+    const [late] = chain.mine(nested(theirs, 0), nested(terms, 1));
+    let takes = NEVER;
+    for (const upstream of upstreams)
+      upstream.takes = (method, [first]) =>
+        (method === TRACE && first === late) || method === TOKEN_CALLS ? takes : 20;
+    // It waits for longer than what no upstream can explain, and is no payment without a proven reference.
+    const found = await observed(200);
+    expect(usual).toEqual(['pi_mine landed confirmed', expect.any(Number)]);
+    expect(whats(found)).toEqual(['pi_mine landed confirmed']);
+    expect((found[0]?.[1] ?? NEVER) - (usual?.[1] ?? 0)).toBeLessThan(DELAY_MAX_MS);
+    expect(time.passed).toBeGreaterThan(60_000);
+    // One step has waited for it. After that it was asked for beside the steps only, at each upstream.
+    const asked = upstreams.map(({ requests }) =>
+      requests.filter(({ method, first }) => method === TRACE && first.includes(late)),
+    );
+    expect(asked.flat().filter(({ isSoon }) => isSoon)).toHaveLength(1);
+    for (const ofOne of asked) expect(ofOne.filter(({ isSoon }) => !isSoon).length).toBeGreaterThan(2);
+    expect(watcher.warnings).toEqual([expect.stringContaining(`${late} of block 2 is set aside: it was not returned`)]);
+    takes = 20;
+    expect(whats(await observed(120))).toEqual(['pi_theirs landed confirmed']);
+    expect(watcher.watched.byReference(theirs.reference)?.settlement?.hash).toBe(late);
   });
+
+  it.each([TRANSACTION, RECEIPT, TRACE])(
+    'is found by the reading beside, once, where %s takes 1.6 s',
+    async (method) => {
+      await observed(1);
+      const [late] = chain.mine(nested(theirs, 0), honest(terms));
+      slow([late as Hex], 1_600, method);
+      const found = await observed(30);
+      expect(whats(found)).toEqual(['pi_mine landed confirmed', 'pi_theirs landed confirmed']);
+      const patient = only().requests.filter((one) => one.method === method && !one.isSoon && one.first.includes(late));
+      // What it has cost is read apart.
+      expect(patient).toHaveLength(method === RECEIPT ? 2 : 1);
+      expect((found[1]?.[1] ?? NEVER) - (found[0]?.[1] ?? 0)).toBeLessThan(3_000);
+    },
+  );
 
   it('is read beside the steps by two at a time, whatever their number', async () => {
     await observed(1);
@@ -169,11 +204,53 @@ describe('a transaction that takes long beside a payment on Base', () => {
     expect(only().requests.filter(({ first, isSoon }) => first.includes(late) && isSoon)).toHaveLength(2);
   });
 
-  it('becomes final by readings of its own, which have all the time', async () => {
+  it('ends a submission by a trace that is read beside the steps', async () => {
+    await observed(1);
+    const shown = nested(theirs, 0);
+    // No log tells of it.
+    const [late] = chain.mine((at) => ({ ...shown(at), logs: [] }));
+    slow([late as Hex], 1_600, TRACE);
+    watcher.watched.submit(
+      {
+        hash: late as string as TransactionHash,
+        sender: fulfiller,
+        nonce: '1',
+        lifetime: { kind: 'nonce' },
+        terms: theirs,
+      } as never,
+      time.now(),
+    );
+    chain.mine(honest(terms));
+    const found = await observed(20);
+    expect(whats(found).toSorted()).toEqual(['pi_mine landed confirmed', 'pi_theirs landed confirmed']);
+    // One step has waited for it, and one once more before it was told of.
+    const traced = only().requests.filter(({ method }) => method === TRACE);
+    expect(traced.map(({ isSoon }) => isSoon)).toEqual([true, false, true, false]);
+  });
+
+  it('tells what it has cost where its receipt takes 1.6 s', async () => {
+    await observed(1);
+    const paying = honest(terms);
+    const [late] = chain.mine((at) => {
+      const { receipt, ...whole } = paying(at);
+      return { ...whole, receipt: { ...(receipt as object), gasUsed: '0x10', effectiveGasPrice: '0x2' } };
+    });
+    slow([late as Hex], 1_600, RECEIPT);
+    const fees: unknown[] = [];
+    for (let step = 0; step < 12; step += 1) {
+      const { observations } = await time.until(watcher.stepOnce());
+      for (const one of observations) fees.push(one.type === 'landed' ? one.data.fee?.amount : one.type);
+      await time.pass(400);
+    }
+    expect(fees).toEqual([32n]);
+    expect(only().asked(RECEIPT, late)).toBe(1);
+  });
+
+  it.each([RECEIPT, TRACE])('becomes final by readings of its own, with all the time for %s', async (slowMethod) => {
     open(2);
     await observed(1);
     const [late] = chain.mine(nested(theirs, 0));
-    slow([late as Hex], 1_600, RECEIPT);
+    slow([late as Hex], 1_600, slowMethod);
     expect(whats(await observed(20))).toEqual(['pi_theirs landed confirmed']);
     const before = upstreams.map(({ requests }) => requests.length);
     for (let block = 0; block < 9; block += 1) chain.mine();
@@ -181,7 +258,7 @@ describe('a transaction that takes long beside a payment on Base', () => {
     const asked = upstreams.map(({ requests }, at) =>
       requests
         .slice(before[at])
-        .filter(({ method, first, isSoon }) => method === RECEIPT && first.includes(late) && !isSoon),
+        .filter(({ method, first, isSoon }) => method === slowMethod && first.includes(late) && !isSoon),
     );
     expect(asked.map(({ length }) => length)).toEqual([1, 1]);
   });

@@ -28,6 +28,14 @@ export const isReported = ({ settlement, transfers, extraPayments }: PaymentInte
   return transfers.includes(key) && !paid.some((one) => transferKey(one) === key);
 };
 
+/**
+ * True where this transfer was told of as an extra payment, and turns out to carry another reference. It is not taken
+ * back, as its account may have sent it back: a person has to look at it.
+ */
+export const isWrongExtra = (intent: PaymentIntent, landing: Landing): boolean =>
+  landing.transfer.reference !== intent.reference &&
+  intent.extraPayments.some((one) => one.depositId === undefined && transferKey(one) === transferKey(landing));
+
 /** True where a report of this transfer was withdrawn, as it carries the reference of another intent. */
 export const isDisproved = ({ disproved = [] }: PaymentIntent, landing: Landing): boolean =>
   disproved.includes(transferKey(landing));

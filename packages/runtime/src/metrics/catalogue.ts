@@ -389,6 +389,15 @@ export const METRICS = {
     ),
     labels: { network },
   }),
+  'payments.extras.disproved': counter({
+    services: ['intent'],
+    unit: '{payment}',
+    description: lines(
+      'Extra payments that were told of, and that a trace has shown later to carry the reference of another intent.',
+      'The log names each, once for each process.',
+    ),
+    labels: { network },
+  }),
   'payments.watcher.disproved': counter({
     services: ['watcher'],
     unit: '{payment}',
@@ -465,11 +474,23 @@ export const METRICS = {
     services: ['gateway', 'watcher'],
     unit: 's',
     buckets: REQUEST,
-    description: 'HTTP requests to RPC upstreams: count, errors and latency of each. A batch is one request.',
+    description: lines(
+      'HTTP requests to RPC upstreams: count, errors and latency of each. A batch is one request. `late`: a step waited',
+      'for a moment only, and reads it beside the steps; that is no failure of the upstream.',
+    ),
     labels: {
       network,
       upstream,
-      'error.type': of('timeout', 'unreachable', 'throttled', 'http', 'malformed', 'unsupported', 'rpc').optional(),
+      'error.type': of(
+        'timeout',
+        'late',
+        'unreachable',
+        'throttled',
+        'http',
+        'malformed',
+        'unsupported',
+        'rpc',
+      ).optional(),
     },
   }),
   'payments.rpc.calls': counter({

@@ -130,7 +130,7 @@ export class Feeds {
                 looks.map(({ look }) => look),
               );
         for (const { feed, look } of looks) show(feed, look, seen?.get(feed.id));
-        const again = looks.filter(({ feed }) => seen?.get(feed.id)?.more === true);
+        const again = looks.filter(({ feed }) => isDueAgain(feed, seen?.get(feed.id)));
         // Those for whose events there was no room come first.
         for (const isServed of [false, true])
           for (const { feed } of again) if (hasRead(seen?.get(feed.id)) === isServed) this.#due.add(feed);
@@ -154,6 +154,13 @@ function lookOf({ id, intent, followers }: Feed): IntentLook {
 
 /** False where other intents took the room of the look, so that nothing was read. */
 const hasRead = (seen: IntentSeen | undefined): boolean => seen?.more === false || (seen?.events.length ?? 0) > 0;
+
+/**
+ * There may be more to send than was read. Not of an intent whose row cannot be decoded, of which nothing is sent: it
+ * is read again with its next notice.
+ */
+export const isDueAgain = ({ intent }: Pick<Feed, 'intent'>, seen: IntentSeen | undefined): boolean =>
+  seen?.more === true && (intent !== null || !hasRead(seen));
 
 function show(feed: Feed, { after }: IntentLook, seen: IntentSeen | undefined): void {
   if (!hasRead(seen)) return;

@@ -5,7 +5,7 @@ import { createKey, revokeKey } from '@pf/database';
 import type { IntentId } from '@pf/domain';
 import { given, events, samples } from '@pf/domain/testing';
 import { until } from '@pf/testing';
-import { isOver } from '../../src/events/feeds.ts';
+import { isDueAgain, isOver } from '../../src/events/feeds.ts';
 import { Streaming } from './streaming.ts';
 
 const { FIRST } = samples;
@@ -203,6 +203,20 @@ describe('an event stream at each comment', () => {
     await once(idle, 'close');
     expect(bytes).toBeLessThan(length);
     reader.close();
+  });
+});
+
+describe('isDueAgain', () => {
+  const intent = given(events.created()).ledger.intent(samples.INTENT) ?? null;
+  const event = { version: 2, type: 'intent.detected', body: '{}' };
+  it.each([
+    ['has more events than were read', { intent }, { intent: null, events: [event], more: true }, true],
+    ['has no more', { intent }, { intent: null, events: [event], more: false }, false],
+    ['got no room beside others', { intent: null }, { intent: null, events: [], more: true }, true],
+    ['has a row that cannot be decoded', { intent: null }, { intent: null, events: [event], more: true }, false],
+    ['is not projected', { intent: null }, undefined, false],
+  ])('decides whether an intent is looked at again at once: one that %s', (_name, feed, seen, isDue) => {
+    expect(isDueAgain(feed, seen)).toBe(isDue);
   });
 });
 

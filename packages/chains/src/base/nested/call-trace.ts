@@ -1,5 +1,5 @@
 import type { TransactionHash } from '@pf/domain';
-import { boundedTo, type RpcCall } from '@pf/rpc';
+import { boundedTo, type RpcCall, varying } from '@pf/rpc';
 import { type KeptLogs, STRANGERS_MAX_BYTES } from '../../evm/calls.ts';
 
 /** A log in a trace, in lower case: `position` calls were made before it. */
@@ -26,11 +26,13 @@ export interface CallFrame {
  * thousands of calls, so it is read by hand: schemas take ten times as long.
  */
 export const getCallTrace = (hash: TransactionHash, keeps: KeptLogs): RpcCall<CallFrame> =>
-  boundedTo(STRANGERS_MAX_BYTES, {
-    method: 'debug_traceTransaction',
-    params: [hash, { tracer: 'callTracer', tracerConfig: { withLog: true } }],
-    parse: (result) => readFrame(result, keeps),
-  });
+  varying(
+    boundedTo(STRANGERS_MAX_BYTES, {
+      method: 'debug_traceTransaction',
+      params: [hash, { tracer: 'callTracer', tracerConfig: { withLog: true } }],
+      parse: (result) => readFrame(result, keeps),
+    }),
+  );
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { TransactionHash } from '@pf/domain';
-import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
+import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError, soon } from '@pf/rpc';
 import type { Log } from '../../evm/calls.ts';
 import type { Network } from '../../port.ts';
 import type { LoggedTransfer } from '../observe/landings.ts';
@@ -23,9 +23,10 @@ export interface NestedTransaction {
  * - `none`: none has any traces. What is not explained now never is.
  * - `not_now`: one has traces, or may have. What is not explained now may be another time.
  * - `unreadable`: one that has traces could not show this one, which may be so long that none can.
+ * - `late`: one did not return it in time, where less is waited for than a request may take. No further one was asked.
  * - `explained`: what made each transfer, or nothing was to be asked.
  */
-const SAID = ['none', 'not_now', 'unreadable', 'explained'] as const;
+const SAID = ['none', 'not_now', 'unreadable', 'late', 'explained'] as const;
 type Said = (typeof SAID)[number];
 
 /** What is known of transfers. */
@@ -38,15 +39,17 @@ export interface Explanation {
  * The references of these transfers of a transaction: by the logs of authorizations and the calls that a trace shows.
  * Calldata says what an account was told, not what its code has done with it: a call may have been undone while
  * something else made such a transfer. So it counts only where no upstream has any traces.
+ * @param isSoon as of `withTrace`
  */
 export async function explainTransfers(
   pool: Pick<RpcPool, 'attempts'>,
   transaction: NestedTransaction,
   transfers: readonly LoggedTransfer[],
+  isSoon = false,
 ): Promise<Explanation> {
   const authorized = authorizedIn(transaction.logs);
   if (areExplained(transfers, authorized)) return { references: authorized, said: 'explained' };
-  return withTrace(pool, transaction, transfers);
+  return withTrace(pool, transaction, transfers, isSoon);
 }
 
 export const areExplained = (transfers: readonly LoggedTransfer[], references: References): boolean =>
@@ -55,11 +58,13 @@ export const areExplained = (transfers: readonly LoggedTransfer[], references: R
 /**
  * What the first upstream tells that has a trace; or, where that cannot be had or is of other logs, all calls of the
  * tokens in the block. Where no upstream offers either, what the calldata says.
+ * @param isSoon a trace that takes long is not waited for
  */
 export async function withTrace(
   pool: Pick<RpcPool, 'attempts'>,
   { hash, sent, logs, network }: NestedTransaction,
   transfers: readonly LoggedTransfer[],
+  isSoon = false,
 ): Promise<Explanation> {
   const heard = new Set<Said>();
   // The nonce of an authorization is in no call of the payer's.
@@ -68,19 +73,19 @@ export async function withTrace(
   const [block] = new Set(logs.map(({ blockNumber }) => blockNumber));
   const ask = async <T>(node: RpcNode, call: RpcCall<T>): Promise<T | null> => {
     try {
-      const result = await node.call(call);
+      const result = await node.call(isSoon ? soon(call) : call);
       heard.add('not_now');
       return result;
     } catch (error) {
       if (!(error instanceof RpcUpstreamError)) throw error;
-      heard.add(saidBy(error));
+      heard.add(isSoon && error.fault === 'timeout' ? 'late' : saidBy(error));
       return null;
     }
   };
   const referencesOn = async (node: RpcNode): Promise<References | null> => {
     const trace = await ask(node, getCallTrace(hash, keptLogsOf(network)));
     const traced = trace === null ? null : referencesByTrace(trace, logs);
-    if (traced !== null || block === undefined) return traced;
+    if (traced !== null || block === undefined || heard.has('late')) return traced;
     const calls = await ask(
       node,
       getTokenCalls(
@@ -102,6 +107,7 @@ export async function withTrace(
     const found = attempt.kind === 'completed' ? attempt.value : null;
     if (found !== null) references = new Map([...references, ...found, ...authorized]);
     if (found !== null && areExplained(transfers, references)) return { references, said: 'explained' };
+    if (heard.has('late')) break;
   }
   // Where none was asked, one may have them.
   const said = SAID.findLast((word) => heard.has(word)) ?? 'not_now';

@@ -1,5 +1,5 @@
 import type { Address, TransactionHash } from '@pf/domain';
-import { boundedTo, type RpcCall, rpcCall } from '@pf/rpc';
+import { boundedTo, type RpcCall, rpcCall, varying } from '@pf/rpc';
 import { z } from 'zod';
 import { address, bytes, hash, STRANGERS_MAX_BYTES, toQuantity } from '../../evm/calls.ts';
 
@@ -26,19 +26,21 @@ const traced = z.discriminatedUnion('type', [
  * them in a transaction, it is not in here. Fewer providers have it than traces.
  */
 export const getTokenCalls = (tokens: readonly string[], block: bigint): RpcCall<readonly TokenCall[]> =>
-  boundedTo(
-    // A busy block has some hundred of them, with half a kilobyte each.
-    STRANGERS_MAX_BYTES,
-    rpcCall(
-      'trace_filter',
-      [{ fromBlock: toQuantity(block), toBlock: toQuantity(block), toAddress: tokens }],
-      z.array(traced).transform((all) =>
-        all.flatMap((one) => {
-          if (one.type !== 'call' || one.action.callType !== 'call') return [];
-          const hasFailed = one.error !== undefined && one.error !== null;
-          const { from, to, input } = one.action;
-          return hasFailed || !one.transactionHash ? [] : [{ hash: one.transactionHash, from, to, input }];
-        }),
+  varying(
+    boundedTo(
+      // A busy block has some hundred of them, with half a kilobyte each.
+      STRANGERS_MAX_BYTES,
+      rpcCall(
+        'trace_filter',
+        [{ fromBlock: toQuantity(block), toBlock: toQuantity(block), toAddress: tokens }],
+        z.array(traced).transform((all) =>
+          all.flatMap((one) => {
+            if (one.type !== 'call' || one.action.callType !== 'call') return [];
+            const hasFailed = one.error !== undefined && one.error !== null;
+            const { from, to, input } = one.action;
+            return hasFailed || !one.transactionHash ? [] : [{ hash: one.transactionHash, from, to, input }];
+          }),
+        ),
       ),
     ),
   );

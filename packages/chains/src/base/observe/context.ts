@@ -2,6 +2,7 @@ import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { DisprovedOf } from './disproved.ts';
+import type { FeesBeside } from './fees.ts';
 import type { LateTransactions } from './late.ts';
 import type { Memory } from './memory.ts';
 import type { Sighting } from './sighting.ts';
@@ -32,6 +33,8 @@ export interface Judging {
 /** What a step of the observer has. */
 export interface Scan extends Judging {
   readonly pool: RpcPool;
+  /** What landings have cost. Absent: it is read when they are told of */
+  readonly fees?: FeesBeside;
   /** The same of what is not read again. False where there is no room: it has to be. Absent: as above */
   readonly takeSighting?: (sighting: Sighting) => boolean;
 }

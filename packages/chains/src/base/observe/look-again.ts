@@ -29,12 +29,12 @@ export async function lookAgain(context: Scan, setAside: readonly SetAside[]): P
   const unread: Unjudged[] = [...stillLate];
   const hits: Hit[] = [];
   for (const one of due) {
-    const { by = '', transaction, logged } = late?.come.get(one.hash) ?? {};
+    const { by = '', transaction, logged, traced } = late?.come.get(one.hash) ?? {};
     const receipt = logged ?? receipts.get(one.hash) ?? one.reason;
     const missing = [transaction, receipt].find((part) => typeof part === 'string');
     if (typeof missing === 'string') unread.push({ ...one, reason: missing });
     if (typeof transaction === 'string' || typeof receipt === 'string' || receipt.status === 0n) continue;
-    const sent = transaction === undefined ? {} : { sent: { transaction, by } };
+    const sent = transaction === undefined ? {} : { sent: { transaction, by }, ...(traced && { traced }) };
     hits.push(...transfersIn(context, receipt.logs).map((transfer) => ({ transfer, receipt, ...sent })));
   }
   const arrived: Sighting[] = [];

@@ -2,6 +2,7 @@ import type { Reference, TransactionHash } from '@pf/domain';
 import type { Logged } from '../../evm/calls.ts';
 import { makeReady } from '../../evm/checksummed.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
+import { NOT_IN_TIME } from '../../late-reads.ts';
 import { partsOf } from '../../parts.ts';
 import { byTurns, keptParties } from '../../set-aside.ts';
 import { argumentsOf, referencesBehind } from '../calldata.ts';
@@ -133,6 +134,13 @@ async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<
       return;
     }
     if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);
+    if (traced.said === 'late') {
+      context.memory.room.wasLate();
+      context.late?.begin(hash, nested.transfers[0]?.log.blockNumber ?? null, true);
+      partly.set(hash, paymentsAmong(opened, traced.references, 0));
+      unjudged.push(unjudgedOf(context, nested, NOT_IN_TIME));
+      return;
+    }
     // What a stranger has made too long to be read is no reason to call it another's payment.
     const isUnreadable = traced.said === 'unreadable';
     const waitedMs = isUnreadable ? 0 : context.now - (context.waitsSince(hash) ?? context.now);
@@ -142,9 +150,11 @@ async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<
   };
   for (const part of partsOf(inTurns(context, open), TRACES_AT_ONCE)) {
     const traced = await Promise.all(
-      part.map(async ({ explained, suspects }) =>
-        context.memory.room.takeTrace() ? withTrace(context.pool, explained, suspects) : null,
-      ),
+      part.map(async ({ nested, explained, suspects }) => {
+        if (nested.traced !== undefined) return nested.traced;
+        if (!context.memory.room.takeTrace()) return null;
+        return withTrace(context.pool, explained, suspects, context.late !== undefined);
+      }),
     );
     // One after the other: together they name more accounts than are remembered.
     for (const [place, opened] of part.entries()) {

@@ -24,6 +24,7 @@ import { callsInStep } from '../../step-share.ts';
 import type { Step, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { decodeSigned, SENT_TYPES, type Signer } from '../signed-transaction.ts';
+import type { Whole } from './late.ts';
 import type { Seen } from './position.ts';
 import { isDirect, readReceipt } from './receipt.ts';
 import { NO_RECEIPT } from './receipts.ts';
@@ -135,16 +136,20 @@ export async function readPendingOutcomes(
     else if (receipt instanceof Unreadable) warnings.push(unreadText(hash, receipt));
     else if (receipt.status === 0n && pending.ignoresRevert)
       ignoredReverts.push({ pending, block: receipt.blockNumber, blockHash: receipt.blockHash });
-    else if (receipt.status !== 0n && !isDirect(receipt, pending.terms) && !memory.room.takeTrace()) continue;
+    else if (needsTrace(whole, receipt) && !isDirect(receipt, pending.terms) && !memory.room.takeTrace()) continue;
     else {
       const isKnownLate = isLate(hash);
-      seen.push(...(await readReceipt(context, pending, receipt, whole?.transaction)));
+      seen.push(...(await readReceipt(context, pending, receipt, whole)));
       if (!isKnownLate && isLate(hash)) continue;
     }
     memory.receipts.asked(hash, pending.since, now);
   }
   return { seen, ignoredReverts, missing, warnings };
 }
+
+/** Not what has failed, nor what was read beside the steps with its trace. */
+const needsTrace = (whole: Whole | undefined, { status }: Receipt): boolean =>
+  whole?.traced === undefined && status !== 0n;
 
 const unreadText = (hash: TransactionHash, { reason }: Unreadable): string =>
   `the receipt of ${hash}, which was submitted, cannot be read: ${reason}`;

@@ -6,11 +6,12 @@ import {
   type Reference,
   type TransactionHash,
 } from '@pf/domain';
-import type { CallingTransaction, Receipt } from '../../evm/calls.ts';
+import type { Receipt } from '../../evm/calls.ts';
 import { NOT_IN_TIME } from '../../late-reads.ts';
 import { areExplained, explainTransfers } from '../nested/explain.ts';
 import { paidIn } from '../paid.ts';
 import type { Scan } from './context.ts';
+import type { Whole } from './late.ts';
 import { landed, type LoggedTransfer, readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
 import { NOT_FOUND, readTransactions } from './transactions.ts';
@@ -37,13 +38,13 @@ export const isDirect = ({ to }: Pick<Receipt, 'to'>, { tokenAddress }: Pick<Pay
 
 /**
  * The transfers or the failure in the receipt of a transaction that was verified to pay an intent.
- * @param sent the transaction, where it was read
+ * @param whole the transaction, where it was read beside the steps
  */
 export async function readReceipt(
   context: Scan,
   { intentId, hash, terms }: Verified,
   receipt: Receipt,
-  sent?: CallingTransaction | string,
+  whole?: Whole,
 ): Promise<readonly Seen[]> {
   const { status, blockNumber, blockHash, logs } = receipt;
   const { now } = context;
@@ -62,7 +63,7 @@ export async function readReceipt(
   };
   const paying = isDirect(receipt, terms)
     ? transfers
-    : await findPaying(context, receipt, transfers, terms.reference, sent);
+    : await findPaying(context, receipt, transfers, terms.reference, whole);
   if (paying === null) return [];
   return paying.length > 0
     ? seen(paying)
@@ -75,13 +76,19 @@ async function findPaying(
   { transactionHash: hash, logs, blockNumber }: Receipt,
   transfers: readonly LoggedTransfer[],
   reference: Reference,
-  known?: CallingTransaction | string,
+  whole?: Whole,
 ): Promise<readonly LoggedTransfer[] | null> {
-  const { pool, network, late } = context;
-  const [sent = NOT_FOUND] = known === undefined ? await readTransactions(context, [hash]) : [known];
+  const { pool, network, late, memory } = context;
+  const [sent = NOT_FOUND] = whole === undefined ? await readTransactions(context, [hash]) : [whole.transaction];
   if (sent === NOT_IN_TIME) late?.begin(hash, blockNumber);
   if (typeof sent === 'string') return null;
-  const { references } = await explainTransfers(pool, { hash, sent, logs, network }, transfers);
+  const transaction = { hash, sent, logs, network };
+  const { references, said } =
+    whole?.traced ?? (await explainTransfers(pool, transaction, transfers, late !== undefined));
+  if (said === 'late') {
+    memory.room.wasLate();
+    late?.begin(hash, blockNumber, true);
+  }
   const paying = transfers.filter(({ log }) => references.get(log.logIndex) === reference);
   return paying.length > 0 || areExplained(transfers, references) ? paying : null;
 }

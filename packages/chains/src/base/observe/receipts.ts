@@ -4,6 +4,7 @@ import { rememberAddresses } from '../../evm/checksummed.ts';
 import { type CallingTransaction, getLogs, getReceipt, type Logged, type Receipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { NOT_IN_TIME } from '../../late-reads.ts';
+import type { Explanation } from '../nested/explain.ts';
 import { keptLogsIn, keptLogsOf } from '../nested/kept-logs.ts';
 import type { Judging } from './context.ts';
 import type { LoggedTransfer } from './landings.ts';
@@ -27,6 +28,8 @@ export interface Nested {
   readonly transfers: readonly LoggedTransfer[];
   /** Where it was read before. */
   readonly receipt?: Logged;
+  /** The same of its trace. */
+  readonly traced?: Explanation;
 }
 
 /** A nested transaction with what it has logged, or why that is not known. */

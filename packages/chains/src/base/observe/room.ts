@@ -11,6 +11,7 @@ const TRACES_MS = 700;
 export class Room {
   #taken = 0;
   readonly #certain: number;
+  #isLate = false;
   readonly #step: { beganAt: number | null };
 
   /**
@@ -22,8 +23,14 @@ export class Room {
     this.#certain = certain;
   }
 
+  /** A trace was not returned in time: this kind has no more in this step, as each of them may cost as much. */
+  wasLate(): void {
+    this.#isLate = true;
+  }
+
   /** Takes the room of one trace. False where none is left. */
   takeTrace(): boolean {
+    if (this.#isLate) return false;
     const now = performance.now();
     this.#step.beganAt ??= now;
     const isOver = now - this.#step.beganAt > TRACES_MS;

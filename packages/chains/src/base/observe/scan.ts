@@ -16,6 +16,7 @@ import { inPieces, partsOf } from '../../parts.ts';
 import type { WatchedIntent } from '../../port.ts';
 import { keptParties, type Parties } from '../../set-aside.ts';
 import { callsInStep } from '../../step-share.ts';
+import type { Explanation } from '../nested/explain.ts';
 import { firstByOwners } from './by-owners.ts';
 import type { Judging, Scan } from './context.ts';
 import { landed, type LoggedTransfer, partyOf, readTransfer, recorded, TRANSFER } from './landings.ts';
@@ -127,6 +128,8 @@ export interface Hit {
   readonly receipt?: Logged;
   /** The same of the transaction itself, with the upstream that was asked. */
   readonly sent?: { readonly transaction: CallingTransaction; readonly by: string };
+  /** What its trace tells, where that was read. */
+  readonly traced?: Explanation;
 }
 
 /**
@@ -318,9 +321,9 @@ async function lookUp(
       }
       const summary = memory.remember(transaction, sent?.by ?? node.name);
       const transfers = ofOne.map(({ transfer }) => transfer);
-      const receipt = ofOne[0]?.receipt;
+      const { receipt, traced } = ofOne[0] ?? {};
       if (transfers.some(({ log }) => !isDirect(summary, log)))
-        nested.push({ transaction, transfers, ...(receipt !== undefined && { receipt }) });
+        nested.push({ transaction, transfers, ...(receipt && { receipt }), ...(traced && { traced }) });
     }
   }
   // Where none is shown of all that were logged, the upstreams are at fault: setting all aside could be too much.

@@ -1,6 +1,6 @@
-import type { IntentId, Landing, NetworkFee, Observation, Settlement, TransactionHash } from '@pf/domain';
-import { ifSupported, RpcBehindError, type RpcNode, RpcUpstreamError, soon } from '@pf/rpc';
-import { getReceipt, type Receipt } from '../../evm/calls.ts';
+import type { IntentId, Landing, Observation, Settlement } from '@pf/domain';
+import { RpcBehindError, type RpcNode } from '@pf/rpc';
+import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
@@ -8,7 +8,8 @@ import { settlementsShownBy } from './judge-again.ts';
 import { lost } from '../../lost.ts';
 import { callsInStep } from '../../step-share.ts';
 import type { WatchedIntent, WatchSet } from '../../port.ts';
-import { feeIn, readReceipt } from './receipt.ts';
+import { feesOf } from './fees.ts';
+import { readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
 import type { Scan } from './context.ts';
 
@@ -28,8 +29,6 @@ const FINALIZED_MAX = 500;
 
 /** At most so many of them are looked up at a second upstream in one step. */
 const SHOWN_AT_ONCE = 20;
-/** How often a request for receipts that are too long together is halved. */
-const SPLITS = 5;
 /** A settlement that no second upstream shows for so long is told of. */
 const UNSHOWN_WARNED_MS = 60_000;
 
@@ -98,7 +97,7 @@ const isLiveInLedger = (watch: WatchSet, { hash, transfer }: Extract<Seen, { kin
 
 /** Reports what has stayed canonical long enough, and forgets what the ledger has by now. */
 export async function confirm(
-  { node, watch, now }: Pick<Scan, 'node' | 'watch' | 'now'>,
+  { node, watch, now, fees }: Pick<Scan, 'node' | 'watch' | 'now' | 'fees'>,
   seen: readonly Seen[],
 ): Promise<{ readonly observations: readonly Observation[]; readonly seen: readonly Seen[] }> {
   const open = seen.filter(
@@ -121,7 +120,9 @@ export async function confirm(
   const feeOf = await feesOf(
     node,
     [...due].filter((one) => hashes.get(placeOf(one).block) === placeOf(one).blockHash),
+    fees,
   );
+  fees?.begin(open.filter((one) => one.kind === 'landed' && !one.reported && !due.has(one)).slice(0, most - due.size));
   const observations: Observation[] = [];
   const kept: Seen[] = [];
   for (const one of open) {
@@ -149,26 +150,6 @@ export async function confirm(
     }
   }
   return { observations, seen: kept };
-}
-
-/** What landings have cost, where this node tells: a payment does not wait for it. One receipt for each. */
-async function feesOf(node: RpcNode, landings: readonly Seen[]): Promise<(one: Seen) => { readonly fee?: NetworkFee }> {
-  const asked = [...new Set(landings.flatMap((one) => (one.kind === 'landed' ? [one.hash] : [])))];
-  if (asked.length === 0) return () => ({});
-  const found = new Map<TransactionHash, Receipt>();
-  try {
-    const calls = asked.map((hash) => soon(ifSupported(getReceipt(hash, () => false))));
-    for (const receipt of await readEach(node, calls, SPLITS, true))
-      if (receipt !== null && !(receipt instanceof Unreadable)) found.set(receipt.transactionHash, receipt);
-  } catch (error) {
-    // The books lack these fees then.
-    if (!(error instanceof RpcUpstreamError)) throw error;
-  }
-  return (one) => {
-    const receipt = found.get(one.hash);
-    const fee = receipt?.blockHash === placeOf(one).blockHash ? feeIn(receipt) : null;
-    return fee === null ? {} : { fee };
-  };
 }
 
 interface Finals {

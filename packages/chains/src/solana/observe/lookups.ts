@@ -145,9 +145,13 @@ export async function readPendingOutcomes(
     if (isLate(late, hash, unseen)) return false;
     return unseen?.problem === undefined || unseen.dueAt <= now || late.come.has(hash);
   });
-  const asked = memory.landedTurns
-    .order(memory.landedHashTurns.order(due, hashOf), requestorOf)
-    .slice(0, Math.min(LOOKED_MAX, most));
+  // What has come costs no call, and comes once: it takes no turn.
+  const [come, others] = [
+    due.filter(({ hash }) => late.come.has(hash)),
+    due.filter(({ hash }) => !late.come.has(hash)),
+  ];
+  const inOrder = memory.landedTurns.order(memory.landedHashTurns.order(others, hashOf), requestorOf);
+  const asked = [...come, ...inOrder.slice(0, Math.min(LOOKED_MAX, most))];
   const looks = await lookSince(pool, node, late, asked.map(hashOf), most);
   await recallNamed(watch, looks.map(readingOf));
   const strange: [TransactionHash, Unseen][] = [];
@@ -166,7 +170,7 @@ export async function readPendingOutcomes(
   });
   const commit = (): void => {
     for (const [hash, unseen] of strange) memory.unseen.set(hash, unseen);
-    const looked = asked.filter((_one, place) => isLookedAt(looks[place]));
+    const looked = asked.filter((_one, place) => place >= come.length && isLookedAt(looks[place]));
     memory.landedTurns.served(looked.map(requestorOf), new Set(due.map(requestorOf)));
     memory.landedHashTurns.served(looked.map(hashOf), new Set(due.map(hashOf)));
     rememberReaders(memory, looks, results);
@@ -202,9 +206,12 @@ export async function readUnseen(
   const begun = dueByTurns(memory, now, late.reads.room, isBeside).filter(([hash]) => readLate(pool, late, hash));
   const left = Math.max(1, most - begun.length);
   const askedMost = Math.min(LOOKED_MAX, left);
+  // What has come costs no call, and comes once: it takes no turn.
+  const hasCome = ([hash]: Found): boolean => late.come.has(hash);
+  const first = [...memory.unseen].filter(hasCome);
   // One more tells that some are left.
-  const due = dueByTurns(memory, now, askedMost + 1, (one) => !isBeside(one), late.come);
-  const asked = due.slice(0, askedMost);
+  const due = dueByTurns(memory, now, askedMost + 1, (one) => !isBeside(one) && !hasCome(one));
+  const asked = [...first, ...due.slice(0, askedMost)];
   const again = begun.map(([hash, unseen]): Found => [hash, setAside(unseen, NOT_IN_TIME, now)]);
   const beside = (): void => {
     for (const [hash, unseen] of again) memory.unseen.set(hash, unseen);
@@ -279,7 +286,7 @@ export async function readUnseen(
     }
     served(
       memory,
-      asked.filter((_one, place) => isLookedAt(looks[place])),
+      asked.filter((_one, place) => place >= first.length && isLookedAt(looks[place])),
     );
     rememberReaders(memory, looks, looked);
     for (const [hash, by] of tellers) memory.depositsShownBy.set(hash, by);
@@ -297,7 +304,7 @@ export async function readUnseen(
       ),
     ],
     givenUp: givenUp + crowded.length,
-    isBehind: isFull || due.length > looks.filter(isLookedAt).length,
+    isBehind: isFull || due.length > looks.slice(first.length).filter(isLookedAt).length,
     commit,
   };
 }
@@ -323,19 +330,12 @@ const queueOf = ([, { reference, of }]: Found): Reference | Address => reference
  * both ends, as spam may be newer or older than a payment; and those last that were asked for in vain.
  * @param most of each reference, and of each recipient without any
  * @param isOf which of them
- * @param come these are due whenever that is
  */
-function dueByTurns(
-  memory: Memory,
-  now: number,
-  most: number,
-  isOf: (one: Found) => boolean,
-  come: LateLooks['come'] = new Map(),
-): readonly Found[] {
+function dueByTurns(memory: Memory, now: number, most: number, isOf: (one: Found) => boolean): readonly Found[] {
   const isAgain = ([, { dueAt, since }]: Found): boolean => dueAt > since;
   const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0);
   const isUnnamed = ({ reference }: Unseen): number => (reference === undefined ? 1 : 0);
-  const due = [...memory.unseen].filter((one) => (one[1].dueAt <= now || come.has(one[0])) && isOf(one));
+  const due = [...memory.unseen].filter((one) => one[1].dueAt <= now && isOf(one));
   due.sort(([, one], [, other]) => isUnnamed(one) - isUnnamed(other) || order(one.slot, other.slot));
   const ordered = [...Map.groupBy(due, queueOf).values()].flatMap((queue) =>
     [

@@ -114,6 +114,16 @@ describe('what a transfer carries', () => {
       expect(await explained([refused('unsupported')], [refused(fault)])).toEqual({ ...unknown, said: 'unreadable' });
   });
 
+  it('is late where no one waits for a trace: neither is anything else asked for, nor another upstream', async () => {
+    const soonExplained = (...upstreams: readonly Shown[]): Promise<Explanation> =>
+      withTrace(poolOf(...upstreams), transaction, transfers, true);
+    const late = { ...unknown, said: 'late' };
+    const never = new TypeError('it is not asked');
+    expect(await soonExplained([refused('timeout'), never], [never])).toEqual(late);
+    expect(await soonExplained([refused('unsupported'), refused('timeout')], [never])).toEqual(late);
+    expect(await soonExplained([refused('unsupported')], [trace])).toEqual(paid);
+  });
+
   it('is known by an authorization without asking anyone', async () => {
     const used = { ...log, topics: [AUTHORIZATION_USED, topics[1] ?? '', terms.reference] };
     const logs = [used, { ...log, logIndex: 1n }];

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Address, IntentId, Reference, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcRefusedError, RpcUpstreamError } from '@pf/rpc';
 import { networkOf } from '../../../src/index.ts';
+import { NOT_IN_TIME } from '../../../src/late-reads.ts';
 import { readPendingOutcomes, readUnseen } from '../../../src/solana/observe/lookups.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import type { PendingOutcome } from '../../../src/solana/observe/pending-outcomes.ts';
@@ -16,6 +17,7 @@ const HASH_OF_MINE = 'mine' as TransactionHash;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const MANY = 100;
+const STRANGE = { kind: 'strange', problem: 'its slot is no number' } as const;
 const alone = { onAnother: () => Promise.resolve(null) } as unknown as RpcPool;
 
 /** A node that responds so to every call. */
@@ -230,6 +232,17 @@ describe('a transaction that a list names', () => {
     await read(nodeOf(null, asked), 0, 1);
     expect(asked).toEqual(['older']);
   });
+
+  it('is judged by what has come of it beside the steps, which comes once, beside what the step asks for', async () => {
+    const asked: unknown[] = [];
+    memory.unseen.set(HASH, { slot: 7n, since: 0, dueAt: MINUTE, of: MINE, problem: NOT_IN_TIME });
+    memory.unseen.set('older' as TransactionHash, { slot: 3n, since: 0, dueAt: 0, of: 'other' as Address });
+    const late = { ...noneLate(), come: new Map([[HASH, STRANGE]]) };
+    const look = await readUnseen(alone, nodeOf(null, asked), memory, network, new Watched(), 0, 1, late);
+    look.commit();
+    expect([asked, memory.unseen.get(HASH)?.problem, look.isBehind]).toEqual([['older'], STRANGE.problem, false]);
+    expect([memory.unseen.size, memory.unseen.get('older' as TransactionHash)?.problem]).toEqual([2, undefined]);
+  });
 });
 
 describe('a submission that has landed', () => {
@@ -276,5 +289,27 @@ describe('a submission that has landed', () => {
     const of = [...crowd.slice(0, 2), landed('mine', 'busy')];
     expect(await asked(of, 2, { slot: 'soon' })).toEqual(['busy 0', 'busy 1']);
     expect(await asked(of, 2)).toEqual(['mine']);
+  });
+
+  it('ends by what has come of it beside the steps, which comes once, beside what the step asks for', async () => {
+    const all: unknown[] = [];
+    const mine = landed('mine', 'mine');
+    memory.unseen.set(mine.hash, { slot: 7n, since: 0, dueAt: 1, of: mine.requestor });
+    const late = { ...noneLate(), come: new Map([[mine.hash, STRANGE]]) };
+    const of = [...crowd, mine];
+    const read = await readPendingOutcomes(
+      alone,
+      nodeOf(null, all),
+      of,
+      memory,
+      network,
+      new Watched(),
+      9n,
+      0,
+      2,
+      late,
+    );
+    read.commit();
+    expect([all, memory.unseen.get(mine.hash)?.problem]).toEqual([['busy 0', 'busy 1'], STRANGE.problem]);
   });
 });
