@@ -116,7 +116,7 @@ export interface IntentQueries {
  */
 export interface ReservedAmounts {
   /**
-   * Reserves the smallest amount that is free.
+   * Reserves the smallest amount that is free. An intent that has one keeps it, so that a create can be sent again.
    * @returns it, in base units; null where all are reserved
    */
   reserve(wanted: WantedAmount): Promise<bigint | null>;

@@ -60,7 +60,9 @@ export function reserveAmount(database: Database, wanted: WantedAmount): Promise
     const { rows } = await client.query<{ amount: string }>({
       name: 'reserve-amount',
       // The smallest free one is the first of all, or follows one that is taken.
-      text: `WITH taken AS (
+      text: `WITH own AS (
+               SELECT amount_base_units AS amount FROM service.reserved_amounts WHERE intent_id = $1
+             ), taken AS (
                SELECT amount_base_units AS amount FROM service.reserved_amounts
                 WHERE account_id = $2 AND livemode = $3 AND chain = $4 AND token_address = $5 AND recipient = $6
                   AND amount_base_units BETWEEN $7::numeric + $8::numeric AND $7::numeric + $9::numeric
@@ -69,13 +71,16 @@ export function reserveAmount(database: Database, wanted: WantedAmount): Promise
                UNION ALL
                SELECT amount + $8::numeric FROM taken
                 WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount < $7::numeric + $9::numeric
+             ), made AS (
+               INSERT INTO service.reserved_amounts
+                 (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at,
+                  until)
+               SELECT $1, $2, $3, $4, $5, $6, min(amount), $10, $11 FROM candidates
+                WHERE amount NOT IN (SELECT amount FROM taken) AND NOT EXISTS (SELECT FROM own)
+               HAVING min(amount) IS NOT NULL
+               RETURNING amount_base_units AS amount
              )
-             INSERT INTO service.reserved_amounts
-               (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
-             SELECT $1, $2, $3, $4, $5, $6, min(amount), $10, $11 FROM candidates
-              WHERE amount NOT IN (SELECT amount FROM taken)
-             HAVING min(amount) IS NOT NULL
-             RETURNING amount_base_units::text AS amount`,
+             SELECT amount::text AS amount FROM own UNION ALL SELECT amount::text FROM made`,
       values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until)],
     });
     return rows[0] === undefined ? null : BigInt(rows[0].amount);

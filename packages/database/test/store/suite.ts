@@ -929,6 +929,16 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'keeps what an intent has, however often its create is sent',
+      on(async ({ store: { amounts } }) => {
+        const mine = wanted();
+        const given = await Promise.all([amounts.reserve(mine), amounts.reserve(mine), amounts.reserve(mine)]);
+        expect(given).toEqual([10_000_001n, 10_000_001n, 10_000_001n]);
+        expect(await amounts.reserve(wanted())).toBe(10_000_002n);
+      }),
+    );
+
+    it(
       'knows no difference between those of another account, mode, network, token or wallet and none at all',
       on(async ({ store: { amounts } }) => {
         const others: readonly Partial<WantedAmount>[] = [

@@ -207,6 +207,8 @@ const isSameWallet = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
 
 export function reserveAmount({ reservedAmounts }: Tables, wanted: WantedAmount): bigint | null {
   const { asked, step, max, ...of } = wanted;
+  const own = reservedAmounts.get(of.intentId);
+  if (own) return own.amount;
   const taken = new Set(
     [...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount),
   );

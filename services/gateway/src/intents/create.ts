@@ -11,14 +11,11 @@ import {
 import type { IntentOwner, IntentQueries, ReservedAmounts } from '@pf/database';
 import {
   type Address,
-  AMOUNT_RESERVED_MS,
   type CreateData,
-  formatAmount,
   IDEMPOTENCY_WINDOW_MS,
   type IntentId,
   payerProblem,
   type PublicIntent,
-  surplusOf,
   view,
 } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -32,6 +29,7 @@ import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { requirePlan } from '../plans.ts';
 import { readKeyedBody, REPLAYED } from '../idempotency.ts';
 import { readAmount } from './amount.ts';
+import { requirePayByAmount, withReservedAmount } from './by-amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
 import { type Adapters, intentAfter } from './lookup.ts';
@@ -60,7 +58,7 @@ export const createIntent = (
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
-    const { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log } = dependencies;
+    const { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log, turns } = dependencies;
     const body = await readKeyedBody(request, response, createIntentRequest);
     const respond = (replayed: boolean, intent: PublicIntent): EndpointResponse => {
       const created = { intent, ...clientSecrets.forPayer(intent) };
@@ -98,53 +96,14 @@ export const createIntent = (
     // The writer would find it, too, but what was reserved for the repeat would have to be given up.
     const earlier = await earlierIntent(intents, body, holder, now());
     if (earlier) return respond(true, earlier);
-    const accepted = await create(await withReservedAmount(dependencies, intentId, data, holder));
+    const reserved = await withReservedAmount(dependencies, { intentId, data, holder }, (work) =>
+      turns.run(holder, work),
+    );
+    const accepted = await create(reserved);
     if (accepted.intentId !== intentId) await dependencies.amounts.release(intentId);
     return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
   },
 });
-
-/** @throws ApiError 400 where no transfer can pay the intent by its amount */
-function requirePayByAmount({ payByAmount }: Pick<Dependencies, 'payByAmount'>, data: CreateData): void {
-  const { token, decimals, amountBaseUnits, direction } = data;
-  const invalid = (param: string, message: string): ApiError => validationFailed([{ param, message }]);
-  if (!payByAmount)
-    throw invalid('attribution', 'attribution "amount" is not available here: leave it out, or ask the operator');
-  if (direction !== 'request')
-    throw invalid('attribution', 'attribution "amount" is for direction "request": leave it out');
-  const surplus = surplusOf(decimals);
-  if (surplus === null)
-    throw invalid('attribution', `attribution "amount" is not possible with ${token}: it has too few decimals`);
-  const most = readAmount(formatAmount(amountBaseUnits + surplus.max, decimals), { decimals, symbol: token });
-  if (!most.ok) throw invalid('amount', `amount ${most.problem}, with up to 0.009999 more`);
-}
-
-/**
- * The data with an amount that no other intent of the wallet has. What is reserved for a create whose outcome stays
- * unknown is free again after its time.
- * @throws ApiError 409 where all are reserved
- */
-async function withReservedAmount(
-  { amounts, now, turns }: Pick<Dependencies, 'amounts' | 'now' | 'turns'>,
-  intentId: IntentId,
-  data: CreateData,
-  holder: Holder,
-): Promise<CreateData> {
-  const { chain, tokenAddress, requestor: recipient, amountBaseUnits: asked, decimals, ttlSeconds } = data;
-  const surplus = surplusOf(decimals);
-  if (surplus === null) throw new Error(`nothing can be added to an amount of ${data.token}`);
-  const at = now();
-  const until = at + ttlSeconds * 1_000 + AMOUNT_RESERVED_MS;
-  const { accountId, livemode } = holder;
-  const of = { intentId, accountId, livemode, chain, tokenAddress, recipient };
-  const amountBaseUnits = await turns.run(holder, () => amounts.reserve({ ...of, asked, ...surplus, at, until }));
-  if (amountBaseUnits === null)
-    throw new ApiError('amount.all_reserved', {
-      param: 'amount',
-      details: { max: Number(surplus.max / surplus.step) },
-    });
-  return { ...data, amount: formatAmount(amountBaseUnits, decimals), amountBaseUnits };
-}
 
 async function earlierIntent(
   intents: IntentQueries,

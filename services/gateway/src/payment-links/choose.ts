@@ -6,7 +6,13 @@ import {
   type ShownOffer,
   TTL_SECONDS,
 } from '@pf/contracts';
-import { chooseOffer as choose, type Database, type IntentQueries, type PaymentLink } from '@pf/database';
+import {
+  chooseOffer as choose,
+  type Database,
+  type IntentQueries,
+  type PaymentLink,
+  type ReservedAmounts,
+} from '@pf/database';
 import { type CreateData, type IntentId, type PublicIntent, view } from '@pf/domain';
 import { readBody } from '@pf/http';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -14,6 +20,7 @@ import { type Holder, isPayer } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { withReservedAmount } from '../intents/by-amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { resolveIntent } from '../intents/create.ts';
 import { type Adapters, intentAfter } from '../intents/lookup.ts';
@@ -23,6 +30,7 @@ import { linkIdOf, notOpen } from './payment-links.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
+  readonly amounts: Pick<ReservedAmounts, 'reserve'>;
   readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
   readonly commands: Commands;
   readonly database: Database;
@@ -30,6 +38,8 @@ interface Dependencies extends ScreeningDependencies {
   readonly limiter: Pick<Limiter, 'admitChoice' | 'admitCreate'>;
   readonly now: () => number;
   readonly partitions: number;
+  /** Whether intents may be paid by their amount. */
+  readonly payByAmount: boolean;
   readonly turns: Pick<TransactionTurns, 'ofLink'>;
 }
 
@@ -69,18 +79,27 @@ export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
 
 /** Creates the intent that pays an offer. */
 async function begin(
-  { adapters, commands, intents, limiter, log, now, screening }: Dependencies,
+  dependencies: Dependencies,
   holder: Holder,
   link: PaymentLink,
   offer: ShownOffer,
   intentId: IntentId,
 ): Promise<PublicIntent> {
+  const { adapters, commands, intents, limiter, log, now, payByAmount, screening, turns } = dependencies;
   // The request before it failed, and the link has ended since.
   if (link.state !== 'open' || now() >= link.expiresAt) throw notOpen(link, 'nothing of it can be chosen');
   if (isPayer(holder)) await limiter.admitChoice(holder);
-  const data = intentOf(adapters, link, offer, holder.livemode, now());
+  // Where the operator has switched it off since, its reference still pays it.
+  const attribution = payByAmount && link.attribution === 'amount' ? link.attribution : undefined;
+  const asked = intentOf(adapters, { ...link, attribution }, offer, holder.livemode, now());
   // Tokens and sanctions may have changed since the link was created.
-  await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
+  await requireCleanWallets({ adapters, screening, log }, asked, { holder, what: 'create' });
+  const data =
+    attribution === undefined
+      ? asked
+      : await withReservedAmount(dependencies, { intentId, data: asked, holder }, (work) =>
+          turns.ofLink(holder, link.id, work),
+        );
   const { accountId, livemode } = holder;
   const command = { type: 'create', intentId, accountId, livemode, data, byPayer: isPayer(holder) } as const;
   return intentAfter(intents, await commands.require(command), holder);
@@ -89,7 +108,13 @@ async function begin(
 /** It expires with the link, as exactly as an intent can. */
 function intentOf(
   adapters: Adapters,
-  { amount, expiresAt, metadata, ttlSeconds }: PaymentLink,
+  {
+    amount,
+    attribution,
+    expiresAt,
+    metadata,
+    ttlSeconds,
+  }: Omit<PaymentLink, 'attribution'> & { readonly attribution: 'amount' | undefined },
   { chain, tokenAddress, requestor }: ShownOffer,
   livemode: boolean,
   now: number,
@@ -102,6 +127,7 @@ function intentOf(
       token: tokenAddress,
       requestor,
       amount,
+      attribution,
       direction: 'request',
       ttlSeconds: Math.min(ttlSeconds, Math.max(TTL_SECONDS.min, left)),
       metadata: metadata === null ? null : { ...metadata },

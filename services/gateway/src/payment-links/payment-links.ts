@@ -30,6 +30,7 @@ import type { ClientSecrets } from '../client-secrets.ts';
 import { differencesOf, replayedBody, termsAt } from '../differences.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
+import { requirePayByAmount } from '../intents/by-amount.ts';
 import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
@@ -48,6 +49,8 @@ interface CreateDependencies extends Dependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly keyring: Keyring;
   readonly limiter: Pick<Limiter, 'admitCreate'>;
+  /** Whether intents may be paid by their amount. */
+  readonly payByAmount: boolean;
   readonly turns: Pick<TransactionTurns, 'run'>;
 }
 
@@ -79,6 +82,7 @@ export const createPaymentLink = ({
   limiter,
   log,
   now,
+  payByAmount,
   screening,
   turns,
 }: CreateDependencies): Endpoint => ({
@@ -86,9 +90,10 @@ export const createPaymentLink = ({
   async handle({ holder, request, response }) {
     const body = await readKeyedBody(request, response, createPaymentLinkRequest);
     const { amount, ttlSeconds, metadata = null, idempotencyKey } = body;
+    const attribution = body.attribution === 'amount' ? body.attribution : null;
     const at = new Date(now());
     const key = requestKey(holder, 'create-payment-link', idempotencyKey);
-    const offers = await resolveOffers(adapters, body, holder);
+    const offers = await resolveOffers({ adapters, payByAmount }, body, holder);
     await admitUnlessAnswered(database, key, at, () => limiter.admitCreate(holder));
     await Promise.all(
       offers.map(({ chain, requestor }, number) =>
@@ -103,7 +108,7 @@ export const createPaymentLink = ({
     );
     const { answer, replayed } = await turns.run(holder, () =>
       answerOnce(database, keyring, key, at, async (client) => {
-        const link = await create(client, holder, { amount, offers, ttlSeconds, metadata }, at);
+        const link = await create(client, holder, { amount, attribution, offers, ttlSeconds, metadata }, at);
         return { paymentLink: shownLink(link) };
       }),
     );
@@ -112,7 +117,8 @@ export const createPaymentLink = ({
     if (!replayed) return { status: 201, body: { paymentLink, ...more } };
     const current = await findPaymentLink(database, holder, paymentLink.id);
     const shown = current ? shownLink(current) : paymentLink;
-    const differs = differencesOf(termsOf(paymentLink), termsOf({ amount, offers, ttlSeconds, metadata }));
+    const asked = { amount, ...(attribution && { attribution }), offers, ttlSeconds, metadata };
+    const differs = differencesOf(termsOf(paymentLink), termsOf(asked));
     return { status: 200, body: replayedBody({ paymentLink: shown, ...more }, differs), headers: REPLAYED };
   },
 });
@@ -120,11 +126,15 @@ export const createPaymentLink = ({
 /** What a repeat is compared by. */
 const termsOf = ({
   amount,
+  attribution = undefined,
   offers,
   ttlSeconds,
   metadata,
-}: Pick<ShownPaymentLink, 'amount' | 'ttlSeconds' | 'metadata'> & { readonly offers: readonly ShownOffer[] }) => ({
+}: Pick<ShownPaymentLink, 'amount' | 'attribution' | 'ttlSeconds' | 'metadata'> & {
+  readonly offers: readonly ShownOffer[];
+}) => ({
   amount,
+  attribution: attribution ?? 'reference',
   ttlSeconds,
   ...termsAt('offers', offers),
   ...termsAt('metadata', metadata),
@@ -172,18 +182,17 @@ export const cancelPaymentLink = ({ database, now, turns, wakes }: CancelDepende
  * @throws ApiError with the path of the field: `offers.0.requestor`
  */
 async function resolveOffers(
-  adapters: Adapters,
-  { amount, offers, ttlSeconds }: CreatePaymentLinkRequest,
+  { adapters, payByAmount }: Pick<CreateDependencies, 'adapters' | 'payByAmount'>,
+  { amount, attribution, offers, ttlSeconds }: CreatePaymentLinkRequest,
   holder: Holder,
 ): Promise<readonly ShownOffer[]> {
   const resolved = await Promise.all(
     offers.map((offer, number) =>
       atOffer(number, () => {
-        const { chain, token, tokenAddress, requestor } = resolveIntent(
-          adapters,
-          { ...offer, amount, direction: 'request', ttlSeconds },
-          holder.livemode,
-        );
+        const asked = { ...offer, amount, attribution, direction: 'request', ttlSeconds } as const;
+        const data = resolveIntent(adapters, asked, holder.livemode);
+        if (data.attribution === 'amount') requirePayByAmount({ payByAmount }, data);
+        const { chain, token, tokenAddress, requestor } = data;
         requirePlan(holder, { network: networkOf(chain), ttlSeconds });
         return { chain, token, tokenAddress, requestor };
       }),
@@ -197,12 +206,16 @@ async function resolveOffers(
   return resolved;
 }
 
+/** What all offers have in common. */
+const OF_THE_LINK: readonly string[] = ['amount', 'attribution'];
+
 /** Does something for an offer; an error that names one of its fields then names it in the request. */
 async function atOffer<Result>(number: number, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiError && error.param !== null && error.param !== 'amount') throw located(number, error);
+    if (error instanceof ApiError && error.param !== null && !OF_THE_LINK.includes(error.param))
+      throw located(number, error);
     throw error;
   }
 }
@@ -218,7 +231,7 @@ function located(number: number, error: ApiError): ApiError {
     });
   const issues = error.details?.['issues'] as readonly RequestIssue[];
   const [first, ...others] = issues.map(({ param, message }) =>
-    param === 'amount' ? { param, message } : { param: `${at}${param}`, message: `${at}${message}` },
+    OF_THE_LINK.includes(param) ? { param, message } : { param: `${at}${param}`, message: `${at}${message}` },
   );
   return first ? validationFailed([first, ...others]) : error;
 }
