@@ -127,7 +127,7 @@ export interface ReservedAmounts {
    * at once, each with others.
    */
   takeDue(now: Instant, limit: number): Promise<readonly AmountMatch[]>;
-  /** Ends a match. @param isAssigned false: the next transfer of the amount may pay the intent */
+  /** Ends a match. @param isAssigned false: the next transfer of the amount, come or to come, may pay the intent */
   settle(match: Pick<AmountMatch, 'intentId' | 'depositId'>, isAssigned: boolean): Promise<void>;
   /** Has a match that is not settled be due at this time. */
   postpone(match: Pick<AmountMatch, 'intentId' | 'depositId'>, until: Instant): Promise<void>;

@@ -310,7 +310,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'What has the amount of an intent that is paid is left to its account',
     file: 'services/gateway/src/deposits/amount-keeper.ts',
-    guard: "if (intent.settlement !== null) return 'the intent is paid';",
+    guard: 'if (!intent.settlement.lost) return PAID;',
     instead: '',
     test: {
       file: 'services/gateway/test/deposits/by-amount.integration.test.ts',

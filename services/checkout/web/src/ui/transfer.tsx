@@ -33,7 +33,9 @@ export function Transfer({
           <strong>{family === 'solana' ? label : t('transfer.not_ethereum', { network: label })}</strong>
         </Fact>
         <Fact name={t('transfer.token')}>
-          <bdi>{token}</bdi>
+          <span>
+            <bdi>{token}</bdi>
+          </span>
         </Fact>
         <Fact name={t('transfer.amount')}>
           <span class="address">
