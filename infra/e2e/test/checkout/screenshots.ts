@@ -77,10 +77,7 @@ const SCENES: Readonly<Record<StateName, Scene>> = {
     title: 'Waiting for your payment',
     act: async ({ page }) => {
       await page.locator('.transfer .qr-image').waitFor();
-      await page
-        .locator('.disclosure.open')
-        .first()
-        .evaluate((way: HTMLElement) => way.scrollIntoView());
+      await page.evaluate("document.querySelector('.disclosure.open').scrollIntoView()");
     },
   },
   ready: { install: wallet, title: 'Ready to pay', act: choose },

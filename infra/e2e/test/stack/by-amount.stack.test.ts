@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PublicDeposit, PublicIntent } from '@pf/domain';
-import { type ApiClient, apiClient, chainOf, readStack, type StackChain, type StackWallet, until } from '@pf/testing';
+import { type ApiClient, apiClient, chainOf, readStack, type StackWallet, until } from '@pf/testing';
 import { newWallet } from '@pf/testing/wallets';
 import { plainTransfers } from '../plain-transfer.ts';
 

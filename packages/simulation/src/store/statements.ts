@@ -35,7 +35,7 @@ import {
   type TransactionHash,
   type Transfer,
 } from '@pf/domain';
-import type { DeliveryRow, IntentRow, Tables } from './tables.ts';
+import type { DeliveryRow, IntentRow, ReservedRow, Tables } from './tables.ts';
 
 /** What the statements of packages/database do, each as a function of the tables. */
 

@@ -13,13 +13,11 @@ import {
   type Address,
   type CreateData,
   IDEMPOTENCY_WINDOW_MS,
-  type IntentId,
   payerProblem,
   type PublicIntent,
   view,
 } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
-import type { Holder } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import { differencesOfIntent, replayedBody } from '../differences.ts';
@@ -58,7 +56,8 @@ export const createIntent = (
 ): Endpoint => ({
   operation: OPERATIONS.createIntent,
   async handle({ holder, request, response }) {
-    const { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log, turns } = dependencies;
+    const { adapters, clientSecrets, commands, intents, limiter, now, partitions, screening, log, turns } =
+      dependencies;
     const body = await readKeyedBody(request, response, createIntentRequest);
     const respond = (replayed: boolean, intent: PublicIntent): EndpointResponse => {
       const created = { intent, ...clientSecrets.forPayer(intent) };
