@@ -308,6 +308,17 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An amount whose deposit a reorg has undone is paid by what lands as another deposit',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'await followLosses(client, events, at);',
+    instead: '',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'is matched by no deposit that is lost, and by the one that comes after it',
+    },
+  },
+  {
     name: 'What has the amount of an intent that is paid is left to its account',
     file: 'services/gateway/src/deposits/amount-keeper.ts',
     guard: 'if (!intent.settlement.lost) return PAID;',
