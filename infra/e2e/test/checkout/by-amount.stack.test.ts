@@ -82,7 +82,7 @@ describe.each([
     const { body } = await api.request<{ paymentLink: ShownPaymentLink; url: string }>('POST', '/payment-links', made);
     const page = await person.context.newPage();
     await page.goto(body.url);
-    await page.getByRole('button', { name: /^USDC on / }).click();
+    await page.getByRole('button', { name: /^USDC(\.e)? on / }).click();
     await page.locator('.transfer').waitFor();
     const amount = await copied(page, 'Exact amount');
     expect(amount).toBe('1.250001');
