@@ -103,7 +103,7 @@ describe('the page without scripts', () => {
       return (await (await show(link)).text()).replaceAll(/\s+/g, ' ');
     };
 
-    it('says what to send, on which network, and what becomes of another amount', async () => {
+    it('says what to send, on which network, and that another amount does not count', async () => {
       const page = await shown({});
       for (const text of [
         'From an exchange or any wallet',

@@ -76,7 +76,7 @@ describe.each([
     expect((await api.get(intent.id)).body.intent).toMatchObject({ txSignature: hash, fulfiller: key.address });
   });
 
-  it('is that of an offer of a payment link, which is paid with it', async () => {
+  it('pays the payment link whose offer the intent is', async () => {
     const offers = [{ chain: chain.caip2, token: 'USDC', requestor: newWallet(chain).address }];
     const made = { amount: '1.25', attribution: 'amount', offers };
     const { body } = await api.request<{ paymentLink: ShownPaymentLink; url: string }>('POST', '/payment-links', made);
