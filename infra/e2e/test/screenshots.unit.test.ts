@@ -13,7 +13,7 @@ describe.each([
     guide: 'let-people-pay.md',
     folder: STATES_FOLDER,
     names: Object.keys(STATES),
-    bytesMax: 800_000,
+    bytesMax: 850_000,
   },
 ])('the screenshots of the $of', ({ guide, folder, names, bytesMax }) => {
   const expected = names.flatMap((name) => COLORS.map((color) => `${name}-${color}.webp`));

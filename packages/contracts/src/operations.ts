@@ -288,6 +288,7 @@ export const OPERATIONS = {
       'Offers several ways to pay one amount: each with a chain, a token and the wallet that is paid. The payer ' +
       'chooses one on the page `url`, and the intent is created then, with the `metadata` of the link. The first ' +
       'intent that is paid cancels the others.\n\n' +
+      'With `attribution: "amount"` its intents are also paid by any transfer of exactly their amount.\n\n' +
       'Pass `url` or `clientSecret` to the payer. A repeat with the same `idempotencyKey` within 24 hours returns ' +
       'the same link, with status 200, the header `Idempotent-Replayed: true` and `replayed: true`; `differs` says ' +
       'what it asks for otherwise.',
@@ -455,6 +456,7 @@ export const OPERATIONS = {
       'payment_link.not_found',
       'payment_link.invalid_state',
       'payment_link.limit_reached',
+      'amount.all_reserved',
       'intent.unavailable',
       'chain.not_available',
       'token.not_available',

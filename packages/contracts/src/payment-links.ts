@@ -1,6 +1,6 @@
 import { type LinkNews, PAYMENT_LINK_STATES, type PaymentLinkState } from '@pf/domain';
 import { z } from 'zod';
-import { amount, chain, metadata, must, text, token, ttlSeconds, wallet } from './api/fields.ts';
+import { amount, attribution, chain, metadata, must, text, token, ttlSeconds, wallet } from './api/fields.ts';
 import { IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './api/limits.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
 import { replayedResponse } from './api/replayed.ts';
@@ -19,6 +19,7 @@ const offer = z.strictObject({ chain, token, requestor: wallet }, must('an objec
 /** POST /payment-links. What depends on the chains of the offers is parsed by their adapters. */
 export const createPaymentLinkRequest = z.strictObject({
   amount,
+  attribution: attribution.optional(),
   offers: z.array(offer, offersRule).min(1, offersRule).max(OFFERS_MAX, offersRule),
   idempotencyKey: text(1, IDEMPOTENCY_KEY_LENGTH_MAX).optional(),
   ttlSeconds: ttlSeconds.default(TTL_SECONDS.default),
@@ -54,6 +55,7 @@ const shownIntent = z.strictObject({
 export const paymentLink = z.strictObject({
   id: z.string(),
   amount: z.string(),
+  attribution: z.literal('amount').exactOptional(),
   offers: z.array(shownOffer),
   state: z.enum(PAYMENT_LINK_STATES),
   intents: z.array(shownIntent),

@@ -116,7 +116,7 @@ export interface IntentQueries {
  */
 export interface ReservedAmounts {
   /**
-   * Reserves the smallest amount that is free.
+   * Reserves the smallest amount that is free. An intent that has one keeps it, so that a create can be sent again.
    * @returns it, in base units; null where all are reserved
    */
   reserve(wanted: WantedAmount): Promise<bigint | null>;
@@ -127,7 +127,7 @@ export interface ReservedAmounts {
    * at once, each with others.
    */
   takeDue(now: Instant, limit: number): Promise<readonly AmountMatch[]>;
-  /** Ends a match. @param isAssigned false: the next transfer of the amount may pay the intent */
+  /** Ends a match. @param isAssigned false: the next transfer of the amount, come or to come, may pay the intent */
   settle(match: Pick<AmountMatch, 'intentId' | 'depositId'>, isAssigned: boolean): Promise<void>;
   /** Has a match that is not settled be due at this time. */
   postpone(match: Pick<AmountMatch, 'intentId' | 'depositId'>, until: Instant): Promise<void>;

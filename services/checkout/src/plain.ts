@@ -36,6 +36,8 @@ const LINK_LENGTH_MAX = 2_048;
 const fetched = z.object({
   intent: z.object({
     amount: z.string(),
+    /** `amount`: a plain transfer of exactly the amount pays it, too. */
+    attribution: z.string().optional(),
     chain: z.string(),
     expiresAt: z.iso.datetime(),
     requestor: z.string(),
@@ -49,6 +51,8 @@ type Fetched = z.output<typeof fetched>;
 const fetchedLink = z.object({
   paymentLink: z.object({
     amount: z.string(),
+    /** That of the intents that its payers begin. */
+    attribution: z.string().optional(),
     expiresAt: z.iso.datetime(),
     offers: z.array(z.object({ chain: z.string(), token: z.string() })),
     state: z.string(),
@@ -214,6 +218,7 @@ function payment(
 ): readonly Html[] {
   const network = networkLabel(intent.chain);
   const isOpen = intent.state === 'created';
+  const isByAmount = intent.attribution === 'amount';
   // Wallets refuse links that are not https.
   const request =
     isOpen && typeof solanaPayToken === 'string' && url.protocol === 'https:'
@@ -230,16 +235,49 @@ function payment(
       ${again(secret, linkSecret === null ? {} : { of: linkSecret }, 'Look again')}`,
     ...(isOpen && linkSecret !== null ? [again(linkSecret, {}, 'Choose another way to pay')] : []),
     ...(isOpen ? [howToPay(request, intent.expiresAt)] : []),
+    ...(isOpen && isByAmount ? [howToTransfer(intent, merchant)] : []),
+    ...(isByAmount && (intent.state === 'expired' || intent.state === 'cancelled') ? [whenSent(intent)] : []),
     html`<h2>Where it goes</h2>
       <p>Your wallet must show this address:</p>
       <p class="address"><code>${inGroups(intent.requestor)}</code></p>
-      <p>
-        Do not send money to it by hand. Only a payment that was prepared here carries the reference by which
-        ${merchant.name} finds it.
-      </p>`,
+      ${isByAmount ? [] : [notByHand(merchant)]}`,
     ...help(merchant),
   ];
 }
+
+const notByHand = ({ name }: Merchant): Html =>
+  html`<p>
+    Do not send money to it by hand. Only a payment that was prepared here carries the reference by which ${name} finds
+    it.
+  </p>`;
+
+/** What to enter at an exchange, or in a wallet that knows no references. */
+function howToTransfer({ amount, chain, requestor, token }: Fetched['intent'], { name }: Merchant): Html {
+  const network = networks.find((one) => one.chain === chain);
+  // Addresses of EVM chains are the same on all of them, and exchanges offer Ethereum first.
+  const notEthereum = network === undefined || network.family === 'solana' ? '' : ', not Ethereum';
+  return html`<h2>From an exchange or any wallet</h2>
+    <p>Send exactly this, once:</p>
+    <ul>
+      <li>Network: <strong>${networkLabel(chain)}${notEthereum}</strong></li>
+      <li>Token: ${token}</li>
+      <li>Exact amount: <code>${amount}</code></li>
+      <li>Address: <code class="address">${requestor}</code></li>
+    </ul>
+    <p>${codeImage(requestor, 'Code of the address alone')}</p>
+    <p>
+      <strong>Exactly ${amount} ${token} must arrive.</strong> Your payment is recognized by its last digits. Exchanges
+      often take their fee off what you send: check what arrives before you confirm.
+    </p>
+    <p>Another amount does not count for this payment. ${name} sees it, but you have to contact ${name} then.</p>`;
+}
+
+/** Exchanges may take hours, and the amount stays the intent's for days. */
+const whenSent = ({ amount, token }: Fetched['intent']): Html =>
+  html`<p>
+    If you have already sent exactly ${amount} ${token}, it still counts when it arrives. Do not send it again: open
+    this page later to see it.
+  </p>`;
 
 /** The ways to pay of a payment link. Here only those can be chosen that need no script afterwards. */
 function waysToPay(
@@ -248,12 +286,14 @@ function waysToPay(
   problem: string | null,
   url: URL,
 ): readonly Html[] {
-  const { amount, expiresAt, offers, state } = paymentLink;
+  const { amount, attribution, expiresAt, offers, state } = paymentLink;
   const ways = offers.map(({ chain, token }, number) => ({
     number,
     label: `${amount} ${token} on ${networkLabel(chain)}`,
-    // Wallets refuse links that are not https.
-    isHere: url.protocol === 'https:' && networks.find((network) => network.chain === chain)?.family === 'solana',
+    // Wallets refuse links that are not https. A transfer that pays by its amount needs no link at all.
+    isHere:
+      attribution === 'amount' ||
+      (url.protocol === 'https:' && networks.find((network) => network.chain === chain)?.family === 'solana'),
   }));
   const here = ways.filter(({ isHere }) => isHere);
   const elsewhere = ways.filter(({ isHere }) => !isHere);
@@ -309,11 +349,15 @@ function howToPay(request: string | null, expiresAt: string): Html {
     return html`<h2>How to pay</h2>
       <p>Open your link in a browser with JavaScript, or in the browser of your wallet.</p>
       ${until(expiresAt)}`;
-  const code = Buffer.from(renderSVG(request, { ecc: 'M', border: 4 })).toString('base64');
   return html`<h2>How to pay</h2>
     <p>Scan this code with a wallet for Solana, or <a href="${request}">open the wallet of this device</a>.</p>
-    <p><img src="${`data:image/svg+xml;base64,${code}`}" alt="Code for wallets" width="264" height="264" /></p>
+    <p>${codeImage(request, 'Code for wallets')}</p>
     ${until(expiresAt)}`;
+}
+
+function codeImage(content: string, what: string): Html {
+  const code = Buffer.from(renderSVG(content, { ecc: 'M', border: 4 })).toString('base64');
+  return html`<img src="${`data:image/svg+xml;base64,${code}`}" alt="${what}" width="264" height="264" />`;
 }
 
 /** A whole address, which people can compare. */

@@ -95,6 +95,42 @@ describe('the page without scripts', () => {
     expect(gateway.received[0]?.request.headers.authorization).toBe(`Bearer ${intentId}_secret_${CODE}`);
   });
 
+  describe('of an intent that a plain transfer pays', () => {
+    const WALLET = '0x7f9E1f4CE9bF0B2E4C1C1C3c0B1D4bD3bA9bB0a1';
+    const byAmount = { amount: '12.500003', attribution: 'amount', chain: 'eip155:84532', requestor: WALLET };
+    const shown = async (changes: object): Promise<string> => {
+      gateway.answerWith(json(200, { intent: { ...intentOf(intentId), ...byAmount, ...changes } }));
+      return (await (await show(link)).text()).replaceAll(/\s+/g, ' ');
+    };
+
+    it('says what to send, on which network, and that another amount does not count', async () => {
+      const page = await shown({});
+      for (const text of [
+        'From an exchange or any wallet',
+        '<strong>Base Sepolia, not Ethereum</strong>',
+        'Token: USDC',
+        '<code>12.500003</code>',
+        `<code class="address">${WALLET}</code>`,
+        'alt="Code of the address alone"',
+        'Exactly 12.500003 USDC must arrive.',
+        'Another amount does not count for this payment.',
+      ])
+        expect(page).toContain(text);
+      expect(page).not.toContain('Do not send money to it by hand');
+      const { chain } = intentOf(intentId);
+      expect(await shown({ chain })).toContain('<strong>Solana devnet</strong>');
+    });
+
+    it('says after the time is over that what was sent still counts', async () => {
+      for (const state of ['expired', 'cancelled']) {
+        const page = await shown({ state });
+        expect(page).toContain('it still counts when it arrives. Do not send it again');
+        expect(page).not.toContain('From an exchange');
+      }
+      expect(await shown({ state: 'confirmed' })).not.toContain('still counts');
+    });
+  });
+
   it('shows no way to pay what cannot be paid any more', async () => {
     for (const state of ['pending', 'confirmed', 'finalized', 'expired', 'cancelled', 'failed']) {
       const token = `${intentId}_spl_2222222222222222`;

@@ -40,7 +40,7 @@ import type { Limiter } from './limits/limiter.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
 import type { Readings } from './limits/readings.ts';
 import type { Strangers } from './limits/strangers.ts';
-import type { TransactionTurns } from './limits/transaction-turns.ts';
+import type { LinkTurns } from './limits/link-turns.ts';
 import type { Waits } from './limits/waits.ts';
 import type { MppChallenges } from './mpp/challenges.ts';
 import { payByMpp } from './mpp/pay.ts';
@@ -114,7 +114,7 @@ export interface AppDependencies {
   readonly sponsorCalls: Pick<SponsorCalls, 'ask' | 'refused'>;
   readonly strangers: Pick<Strangers, 'admit' | 'acquit'>;
   readonly streams: Pick<OpenStreams, 'open'>;
-  readonly turns: Pick<TransactionTurns, 'run' | 'ofLink'>;
+  readonly turns: Pick<LinkTurns, 'run'>;
   readonly waits: Pick<Waits, 'look' | 'read' | 'test'>;
   /** Whether live events and transactions may go to http:// URLs. */
   readonly webhookAllowHttp: boolean;

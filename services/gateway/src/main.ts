@@ -41,7 +41,7 @@ import { Readings } from './limits/readings.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { SharedBuckets } from './limits/shared-buckets.ts';
 import { Strangers } from './limits/strangers.ts';
-import { TransactionTurns } from './limits/transaction-turns.ts';
+import { LinkTurns } from './limits/link-turns.ts';
 import { Waits } from './limits/waits.ts';
 import { Outcomes } from './outcomes.ts';
 import { PaymentLinkKeeper } from './payment-links/keeper.ts';
@@ -191,7 +191,7 @@ runService('gateway', async ({ log, onShutdown }) => {
       stores,
       strangers,
       streams: new OpenStreams(config.RATE_LIMIT_FACTOR),
-      turns: new TransactionTurns(),
+      turns: new LinkTurns(),
       waits: new Waits(config.RATE_LIMIT_FACTOR),
       trustedProxies: config.TRUSTED_PROXIES,
       webhookAllowHttp: config.WEBHOOK_ALLOW_HTTP,

@@ -19,7 +19,7 @@ import { Readings } from '../src/limits/readings.ts';
 import { RateLimits } from '../src/limits/rate-limits.ts';
 import { SharedBuckets } from '../src/limits/shared-buckets.ts';
 import { Strangers } from '../src/limits/strangers.ts';
-import { TransactionTurns } from '../src/limits/transaction-turns.ts';
+import { LinkTurns } from '../src/limits/link-turns.ts';
 import { Waits } from '../src/limits/waits.ts';
 import { MppChallenges } from '../src/mpp/challenges.ts';
 import { Outcomes } from '../src/outcomes.ts';
@@ -121,7 +121,7 @@ export async function startBareApp({
     stores: { live: store, test: store },
     strangers: new Strangers(strangersFactor),
     streams: { open: () => () => undefined },
-    turns: new TransactionTurns(),
+    turns: new LinkTurns(),
     waits: new Waits(),
     webhookAllowHttp: false,
   });

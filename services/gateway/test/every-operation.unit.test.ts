@@ -201,6 +201,7 @@ const invalid: Readonly<Record<string, Readonly<Record<string, readonly unknown[
       [OFFER, { ...OFFER, token: 'usdc' }],
       Array.from({ length: 21 }, () => OFFER),
     ],
+    attribution: [null, 'memo', 'AMOUNT', 7, [], {}],
     idempotencyKey: NO_KEY,
     ttlSeconds: NO_SECONDS,
     metadata: NO_METADATA,

@@ -72,6 +72,14 @@ const SCENES: Readonly<Record<StateName, Scene>> = {
     title: 'Waiting for your payment',
     act: ({ page }) => page.locator('.qr-image').scrollIntoViewIfNeeded(),
   },
+  transfer: {
+    changes: { attribution: 'amount', amount: '24.900003', amountBaseUnits: '24900003' },
+    title: 'Waiting for your payment',
+    act: async ({ page }) => {
+      await page.locator('.transfer .qr-image').waitFor();
+      await page.evaluate("document.querySelector('.disclosure.open').scrollIntoView()");
+    },
+  },
   ready: { install: wallet, title: 'Ready to pay', act: choose },
   sponsored: { ...sponsored({}), title: 'Ready to pay', act: chooseViolet },
   'sponsor-refused': {

@@ -2,6 +2,7 @@
 export const STATES = {
   choose: 'How to pay: a wallet of this browser, a code, a sound',
   scan: 'The code of Solana Pay',
+  transfer: 'What to send from an exchange or any wallet',
   ready: 'A last look before the wallet',
   sponsored: 'The merchant pays the network fee',
   'sponsor-refused': 'The merchant cannot pay the network fee',

@@ -1,32 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PublicDeposit, PublicIntent } from '@pf/domain';
-import { type ApiClient, apiClient, chainOf, readStack, type StackChain, type StackWallet, until } from '@pf/testing';
-import { evmWallet, newWallet, solanaWallet, tempoWallet } from '@pf/testing/wallets';
+import { type ApiClient, apiClient, chainOf, readStack, type StackWallet, until } from '@pf/testing';
+import { newWallet } from '@pf/testing/wallets';
+import { plainTransfers } from '../plain-transfer.ts';
 
 const stack = readStack();
 const api: ApiClient = apiClient(stack.baseUrl, stack.apiKeys.test);
 
-/** What a wallet does that knows an address and an amount, and nothing else. */
-type Send = (token: string, to: string, units: bigint) => Promise<string>;
-const senders = {
-  base: (chain: StackChain, key: StackWallet): Send => {
-    const wallet = evmWallet(chain, key);
-    return (...transfer) => wallet.transfer(...transfer);
-  },
-  solana: (chain: StackChain, key: StackWallet): Send => {
-    const wallet = solanaWallet(chain, key);
-    return (...transfer) => wallet.transfer(...transfer);
-  },
-  tempo: (chain: StackChain, key: StackWallet): Send => {
-    const wallet = tempoWallet(chain, key);
-    return (...transfer) => wallet.transfer(...transfer);
-  },
-} as const;
-
 describe.each(['base', 'solana', 'tempo'] as const)('An intent that is paid by its amount, on %s', (name) => {
   const chain = chainOf(stack, name);
   const [, , key] = chain.wallets as [StackWallet, StackWallet, StackWallet];
-  const send = senders[name](chain, key);
+  const send = plainTransfers[name](chain, key);
   const { address } = newWallet(chain);
 
   const create = async (): Promise<PublicIntent> => {

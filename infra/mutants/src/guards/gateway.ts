@@ -313,9 +313,20 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An amount whose deposit a reorg has undone is paid by what lands as another deposit',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'await followLosses(client, events, at);',
+    instead: '',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'is matched by no deposit that is lost, and by the one that comes after it',
+    },
+  },
+  {
     name: 'What has the amount of an intent that is paid is left to its account',
     file: 'services/gateway/src/deposits/amount-keeper.ts',
-    guard: "if (intent.settlement !== null) return 'the intent is paid';",
+    guard: 'if (!intent.settlement.lost) return PAID;',
     instead: '',
     test: {
       file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
@@ -364,12 +375,22 @@ export const gatewayGuards: readonly Mutant[] = [
   },
   {
     name: 'One account cannot take all connections to Postgres of its mode',
-    file: 'services/gateway/src/limits/transaction-turns.ts',
-    guard: 'return this.#accounts.run({ key, most: UNDER_WAY[who], until, refuse }, work);',
-    instead: 'return key === String(until) ? this.#accounts.run({ key, most: 1, until, refuse }, work) : work();',
+    file: 'packages/database/src/postgres/share.ts',
+    guard: 'const owner = ownerNow();',
+    instead: 'const owner = ownerNow() === null ? ownerNow() : undefined;',
     test: {
-      file: 'services/gateway/test/limits/transaction-turns.unit.test.ts',
-      name: 'take two connections for an account at most, and one more for its payers',
+      file: 'packages/database/test/postgres/share.integration.test.ts',
+      name: 'lets an owner take no connection, and no place in line, of another',
+    },
+  },
+  {
+    name: 'A statement of a list reads about a megabyte of large rows',
+    file: 'packages/database/src/postgres/page-bytes.ts',
+    guard: 'WHERE bytes_before IS NULL OR bytes_before < ${PAGE_BYTES} ${order}',
+    instead: '${order}',
+    test: {
+      file: 'packages/database/test/ledger/intent-list.integration.test.ts',
+      name: 'reads about a megabyte of large intents for a page, and every one of them once',
     },
   },
   {

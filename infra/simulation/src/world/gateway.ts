@@ -16,7 +16,7 @@ import { cancelIntent, detectIntent } from '../../../../services/gateway/src/int
 import { refundIntent } from '../../../../services/gateway/src/intents/refund.ts';
 import { submitIntent } from '../../../../services/gateway/src/intents/submit.ts';
 import { updateIntent } from '../../../../services/gateway/src/intents/update.ts';
-import { TransactionTurns } from '../../../../services/gateway/src/limits/transaction-turns.ts';
+import { LinkTurns } from '../../../../services/gateway/src/limits/link-turns.ts';
 import { Waits } from '../../../../services/gateway/src/limits/waits.ts';
 import { Outcomes } from '../../../../services/gateway/src/outcomes.ts';
 import { SponsorCalls } from '../../../../services/gateway/src/sponsors/sponsor-calls.ts';
@@ -96,7 +96,7 @@ export class Gateways {
       findSponsor: async () => null,
       hasSponsor: async () => false,
       sponsorCalls: new SponsorCalls({ sender: { send: unforeseenSend }, log }),
-      turns: new TransactionTurns(),
+      turns: new LinkTurns(),
       log,
     };
     this.#endpoints.set(process.name, {

@@ -90,6 +90,11 @@ export interface components {
         readonly CreatePaymentLinkRequest: {
             /** @description Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has. */
             readonly amount: string;
+            /**
+             * @description `amount`, only where its intents have it: each has an `amount` of its own, up to 0.009999 more than the link’s. In a request `reference` is the default.
+             * @enum {string}
+             */
+            readonly attribution?: "reference" | "amount";
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
                 readonly chain: string;
@@ -604,6 +609,11 @@ export interface components {
             readonly id: string;
             /** @description Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has. */
             readonly amount: string;
+            /**
+             * @description `amount`, only where its intents have it: each has an `amount` of its own, up to 0.009999 more than the link’s. In a request `reference` is the default.
+             * @constant
+             */
+            readonly attribution?: "amount";
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
                 readonly chain: string;
@@ -953,6 +963,11 @@ export interface components {
             readonly id: string;
             /** @description Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has. */
             readonly amount: string;
+            /**
+             * @description `amount`, only where its intents have it: each has an `amount` of its own, up to 0.009999 more than the link’s. In a request `reference` is the default.
+             * @constant
+             */
+            readonly attribution?: "amount";
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
                 readonly chain: string;

@@ -143,6 +143,9 @@ const REPLAY: Readonly<Record<string, string>> = {
 const LINK: Readonly<Record<string, string>> = {
   id: 'Unique identifier, prefixed `pl_`.',
   amount: 'Decimal string greater than 0, the same for every offer, with at most as many decimals as each token has.',
+  attribution:
+    '`amount`, only where its intents have it: each has an `amount` of its own, up to 0.009999 more than the link’s. ' +
+    'In a request `reference` is the default.',
   offers: 'The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them.',
   state:
     '`open`; `paid`: one of its intents is confirmed; `cancelled`; `expired`. A late payment still makes it `paid`; ' +

@@ -50,6 +50,12 @@ const DOUBLED_MAX = 6;
 /** Intents of the wallet that are looked at, the newest first: a wallet may have any number. */
 const RECENT_MAX = 1_000;
 
+/** The deposit gives way to the next of the amount, or to none. @param dueAt when that is to be assigned */
+const TAKES_NEXT = (dueAt: string): string =>
+  `due_at = CASE WHEN next_deposit_id IS NOT NULL THEN ${dueAt} END, tries = 0,
+   deposit_id = next_deposit_id, deposit_version = next_deposit_version,
+   next_deposit_id = NULL, next_deposit_version = NULL`;
+
 /** ReservedAmounts.reserve in Postgres. */
 export function reserveAmount(database: Database, wanted: WantedAmount): Promise<bigint | null> {
   const { intentId, accountId, livemode, chain, tokenAddress, recipient, asked, step, max, at, until } = wanted;
@@ -60,7 +66,9 @@ export function reserveAmount(database: Database, wanted: WantedAmount): Promise
     const { rows } = await client.query<{ amount: string }>({
       name: 'reserve-amount',
       // The smallest free one is the first of all, or follows one that is taken.
-      text: `WITH taken AS (
+      text: `WITH own AS (
+               SELECT amount_base_units AS amount FROM service.reserved_amounts WHERE intent_id = $1
+             ), taken AS (
                SELECT amount_base_units AS amount FROM service.reserved_amounts
                 WHERE account_id = $2 AND livemode = $3 AND chain = $4 AND token_address = $5 AND recipient = $6
                   AND amount_base_units BETWEEN $7::numeric + $8::numeric AND $7::numeric + $9::numeric
@@ -69,13 +77,16 @@ export function reserveAmount(database: Database, wanted: WantedAmount): Promise
                UNION ALL
                SELECT amount + $8::numeric FROM taken
                 WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount < $7::numeric + $9::numeric
+             ), made AS (
+               INSERT INTO service.reserved_amounts
+                 (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at,
+                  until)
+               SELECT $1, $2, $3, $4, $5, $6, min(amount), $10, $11 FROM candidates
+                WHERE amount NOT IN (SELECT amount FROM taken) AND NOT EXISTS (SELECT FROM own)
+               HAVING min(amount) IS NOT NULL
+               RETURNING amount_base_units AS amount
              )
-             INSERT INTO service.reserved_amounts
-               (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
-             SELECT $1, $2, $3, $4, $5, $6, min(amount), $10, $11 FROM candidates
-              WHERE amount NOT IN (SELECT amount FROM taken)
-             HAVING min(amount) IS NOT NULL
-             RETURNING amount_base_units::text AS amount`,
+             SELECT amount::text AS amount FROM own UNION ALL SELECT amount::text FROM made`,
       values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until)],
     });
     return rows[0] === undefined ? null : BigInt(rows[0].amount);
@@ -109,9 +120,10 @@ export async function settleMatch(
   isAssigned: boolean,
 ): Promise<void> {
   await sql.query(
-    `UPDATE service.reserved_amounts SET due_at = NULL, tries = 0, deposit_id = CASE WHEN $3 THEN deposit_id END
-      WHERE intent_id = $1 AND deposit_id = $2`,
-    [intentId, depositId, isAssigned],
+    isAssigned
+      ? 'UPDATE service.reserved_amounts SET due_at = NULL, tries = 0 WHERE intent_id = $1 AND deposit_id = $2'
+      : `UPDATE service.reserved_amounts SET ${TAKES_NEXT('due_at')} WHERE intent_id = $1 AND deposit_id = $2`,
+    [intentId, depositId],
   );
 }
 
@@ -151,18 +163,26 @@ export async function hasRival(
  * Marks the amounts that these events of the log show as paid, in the transaction that moves the position in the log.
  * An amount that a deposit has paid, or may have, is not paid by another; nor by what its block has from before it was
  * reserved. Blocks have their time in whole seconds.
+ *
+ * Of a deposit that a reorg has undone the amount is free again: on EVM chains the same transfer lands as another
+ * deposit, as its place in the block is another one. Either may be told of first, as they are in different partitions,
+ * so the first other deposit of the amount is kept as the next one.
  */
 export async function followArrivals(
   client: pg.PoolClient,
   events: readonly DeliverableEvent[],
   at: Date,
 ): Promise<void> {
-  const plain = events.flatMap(({ plainArrival, ...event }) => (plainArrival ? [{ ...event, ...plainArrival }] : []));
+  await followLosses(client, events, at);
+  const found = events.flatMap(({ plainArrival, ...event }) => (plainArrival ? [{ ...event, ...plainArrival }] : []));
+  // What was undone and has landed again within these events is there once.
+  const plain = [...new Map(found.map((arrival) => [arrival.intentId, arrival])).values()];
   if (plain.length === 0) return;
   await client.query({
     name: 'follow-arrivals',
     text: `WITH arrived AS (
-             SELECT DISTINCT ON (r.intent_id) r.intent_id, n.deposit_id, n.version
+             SELECT r.intent_id, array_agg(n.deposit_id ORDER BY n.place) AS ids,
+                    array_agg(n.version ORDER BY n.place) AS versions
                FROM unnest($1::text[], $2::int[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::text[],
                            $8::numeric[], $9::timestamptz[])
                     WITH ORDINALITY
@@ -170,11 +190,17 @@ export async function followArrivals(
                JOIN service.reserved_amounts r
                  ON r.account_id = n.account_id AND r.livemode = n.livemode AND r.chain = n.chain
                 AND r.token_address = n.token AND r.recipient = n.recipient AND r.amount_base_units = n.amount
-              WHERE r.deposit_id IS NULL AND n.at >= date_trunc('second', r.reserved_at) AND n.at < r.until
-              ORDER BY r.intent_id, n.place)
+              WHERE r.next_deposit_id IS NULL AND r.deposit_id IS DISTINCT FROM n.deposit_id
+                AND n.at >= date_trunc('second', r.reserved_at) AND n.at < r.until
+              GROUP BY r.intent_id)
            UPDATE service.reserved_amounts r
-              SET deposit_id = a.deposit_id, deposit_version = a.version, due_at = $10, tries = 0
-             FROM arrived a WHERE r.intent_id = a.intent_id AND r.deposit_id IS NULL`,
+              SET deposit_id = coalesce(r.deposit_id, a.ids[1]),
+                  deposit_version = CASE WHEN r.deposit_id IS NULL THEN a.versions[1] ELSE r.deposit_version END,
+                  due_at = CASE WHEN r.deposit_id IS NULL THEN $10 ELSE r.due_at END,
+                  tries = CASE WHEN r.deposit_id IS NULL THEN 0 ELSE r.tries END,
+                  next_deposit_id = a.ids[CASE WHEN r.deposit_id IS NULL THEN 2 ELSE 1 END],
+                  next_deposit_version = a.versions[CASE WHEN r.deposit_id IS NULL THEN 2 ELSE 1 END]
+             FROM arrived a WHERE r.intent_id = a.intent_id AND r.next_deposit_id IS NULL`,
     values: [
       plain.map(({ intentId }) => intentId),
       plain.map(({ version }) => version),
@@ -187,6 +213,23 @@ export async function followArrivals(
       plain.map(({ at: seen }) => new Date(seen)),
       at,
     ],
+  });
+}
+
+/** The next deposit of the amount takes the place of one that a reorg has undone. */
+async function followLosses(client: pg.PoolClient, events: readonly DeliverableEvent[], at: Date): Promise<void> {
+  const lost = events.filter(({ eventType }) => eventType === 'deposit.lost').map(({ intentId }) => intentId);
+  if (lost.length === 0) return;
+  await client.query({
+    name: 'follow-losses-of-next',
+    text: `UPDATE service.reserved_amounts SET next_deposit_id = NULL, next_deposit_version = NULL
+            WHERE next_deposit_id = ANY($1)`,
+    values: [lost],
+  });
+  await client.query({
+    name: 'follow-losses',
+    text: `UPDATE service.reserved_amounts SET ${TAKES_NEXT('$2::timestamptz')} WHERE deposit_id = ANY($1)`,
+    values: [lost, at],
   });
 }
 

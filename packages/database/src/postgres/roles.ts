@@ -58,6 +58,9 @@ export interface RoleDefinition {
   readonly settings: Readonly<Record<string, string>>;
 }
 
+/** What following, assigning and giving up a match of a reserved amount change. */
+const MATCHES = 'UPDATE (deposit_id, deposit_version, due_at, tries, next_deposit_id, next_deposit_version)';
+
 /** What each role may do: exactly what its program does. SELECT … FOR UPDATE and FOR SHARE need a column to UPDATE. */
 export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = {
   pf_gateway: {
@@ -90,7 +93,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       ],
       'service.webhook_replays': ['SELECT', 'INSERT', 'UPDATE (state, read_at, ended_at, next_step_at)'],
       'service.webhook_secrets': ['SELECT', 'INSERT', 'DELETE'],
-      'service.reserved_amounts': ['SELECT', 'INSERT', 'UPDATE (deposit_id, due_at, tries)', 'DELETE'],
+      'service.reserved_amounts': ['SELECT', 'INSERT', MATCHES, 'DELETE'],
       'service.signed_transactions': ['SELECT', 'INSERT', 'UPDATE (created_at)'],
     },
     locks: true,
@@ -142,7 +145,7 @@ export const ROLE_DEFINITIONS: Readonly<Record<DatabaseRole, RoleDefinition>> = 
       'service.payment_links': ['SELECT', 'UPDATE (state, paid_by, paid_at)'],
       'service.payment_link_intents': ['SELECT', 'UPDATE (version, paid, open, cancel_at)'],
       ...Object.fromEntries(REQUEST_RECORD_TABLES.map((table) => [table, ['SELECT (slot)', 'TRUNCATE']] as const)),
-      'service.reserved_amounts': ['SELECT', 'UPDATE (deposit_id, deposit_version, due_at, tries)', 'DELETE'],
+      'service.reserved_amounts': ['SELECT', MATCHES, 'DELETE'],
       'service.webhook_catch_ups': ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
       'service.webhook_endpoints': ['SELECT', 'UPDATE (disabled_at, disabled_by, failing_since)'],
       'service.webhook_lanes': ['SELECT', 'INSERT', 'UPDATE'],

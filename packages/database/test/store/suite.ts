@@ -929,6 +929,16 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
+      'keeps what an intent has, however often its create is sent',
+      on(async ({ store: { amounts } }) => {
+        const mine = wanted();
+        const given = await Promise.all([amounts.reserve(mine), amounts.reserve(mine), amounts.reserve(mine)]);
+        expect(given).toEqual([10_000_001n, 10_000_001n, 10_000_001n]);
+        expect(await amounts.reserve(wanted())).toBe(10_000_002n);
+      }),
+    );
+
+    it(
       'knows no difference between those of another account, mode, network, token or wallet and none at all',
       on(async ({ store: { amounts } }) => {
         const others: readonly Partial<WantedAmount>[] = [
@@ -1040,6 +1050,55 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         await store.amounts.settle({ intentId: mine.intentId, depositId: first.intentId as never }, false);
         await follow(store, second);
         expect(await due(store)).toEqual([[mine.intentId, second.intentId]]);
+      }),
+    );
+
+    const lost = ({ intentId }: DeliverableEvent): DeliverableEvent => ({
+      ...deliverableEvent(OWNER),
+      intentId,
+      eventType: 'deposit.lost',
+    });
+
+    it.each(['before', 'after'] as const)('is matched by what lands as another deposit %s a reorg is told', (when) =>
+      on(async ({ store }) => {
+        const mine = wanted();
+        await store.amounts.reserve(mine);
+        const [first, second] = [arrived(10_000_001n), arrived(10_000_001n)];
+        await follow(store, first);
+        expect(await due(store)).toHaveLength(1);
+        await store.amounts.settle({ intentId: mine.intentId, depositId: first.intentId as never }, true);
+        for (const event of when === 'before' ? [second, lost(first)] : [lost(first), second])
+          await follow(store, event);
+        expect(await due(store)).toEqual([[mine.intentId, second.intentId]]);
+      })(),
+    );
+
+    it(
+      'is matched by no deposit that is lost, and by the one that comes after it',
+      on(async ({ store }) => {
+        const mine = wanted();
+        await store.amounts.reserve(mine);
+        const [first, second, third] = [arrived(10_000_001n), arrived(10_000_001n), arrived(10_000_001n)];
+        await follow(store, first, second);
+        await follow(store, lost(second));
+        await follow(store, lost(first), third);
+        expect(await due(store)).toEqual([[mine.intentId, third.intentId]]);
+        // Undone and landed again within one batch, it is the same deposit, at its latest version.
+        await follow(store, lost(third), { ...third, version: 3 });
+        expect(await store.amounts.takeDue(NOW, 10)).toMatchObject([{ depositId: third.intentId, depositVersion: 3 }]);
+      }),
+    );
+
+    it(
+      'is matched by what came while another one was judged, where that came to nothing',
+      on(async ({ store }) => {
+        const mine = wanted();
+        await store.amounts.reserve(mine);
+        const [first, second] = [arrived(10_000_001n), arrived(10_000_001n)];
+        await follow(store, first, second);
+        expect(await due(store)).toEqual([[mine.intentId, first.intentId]]);
+        await store.amounts.settle({ intentId: mine.intentId, depositId: first.intentId as never }, false);
+        expect(await due(store, NOW + 15_000)).toEqual([[mine.intentId, second.intentId]]);
       }),
     );
 

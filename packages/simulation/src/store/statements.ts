@@ -35,7 +35,7 @@ import {
   type TransactionHash,
   type Transfer,
 } from '@pf/domain';
-import type { DeliveryRow, IntentRow, Tables } from './tables.ts';
+import type { DeliveryRow, IntentRow, ReservedRow, Tables } from './tables.ts';
 
 /** What the statements of packages/database do, each as a function of the tables. */
 
@@ -207,13 +207,15 @@ const isSameWallet = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
 
 export function reserveAmount({ reservedAmounts }: Tables, wanted: WantedAmount): bigint | null {
   const { asked, step, max, ...of } = wanted;
+  const own = reservedAmounts.get(of.intentId);
+  if (own) return own.amount;
   const taken = new Set(
     [...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount),
   );
   let amount = asked + step;
   while (taken.has(amount)) amount += step;
   if (amount > asked + max) return null;
-  reservedAmounts.set(of.intentId, { ...of, amount, match: null });
+  reservedAmounts.set(of.intentId, { ...of, amount, match: null, next: null });
   return amount;
 }
 
@@ -239,6 +241,13 @@ export function takeDueMatches({ reservedAmounts }: Tables, now: Instant, limit:
   });
 }
 
+/** The deposit gives way to the next of the amount, or to none. */
+const withNext = ({ next, ...row }: ReservedRow, dueAt: Instant | null): ReservedRow => ({
+  ...row,
+  match: next && { ...next, tries: 0, dueAt },
+  next: null,
+});
+
 type MatchName = Pick<AmountMatch, 'intentId' | 'depositId'>;
 
 export function settleMatch(
@@ -248,7 +257,9 @@ export function settleMatch(
 ): void {
   const row = reservedAmounts.get(intentId);
   if (row?.match?.depositId !== depositId) return;
-  reservedAmounts.set(intentId, { ...row, match: isAssigned ? { ...row.match, tries: 0, dueAt: null } : null });
+  const { dueAt } = row.match;
+  const assigned = { ...row, match: { ...row.match, tries: 0, dueAt: null } };
+  reservedAmounts.set(intentId, isAssigned ? assigned : withNext(row, dueAt));
 }
 
 export function postponeMatch({ reservedAmounts }: Tables, { intentId, depositId }: MatchName, until: Instant): void {
@@ -274,18 +285,29 @@ export const hasRival = ({ intents }: Tables, intent: PaymentIntent, closedAfter
 
 /** As followArrivals() of packages/database/src/amounts/reserved-amounts.ts. */
 function followArrivals({ reservedAmounts }: Tables, events: DeliveryBatch['events'], at: Date): void {
+  const now = at.getTime();
+  const lost = new Set(events.filter(({ eventType }) => eventType === 'deposit.lost').map(({ intentId }) => intentId));
+  for (const row of [...reservedAmounts.values()]) {
+    const next = row.next !== null && lost.has(row.next.depositId) ? null : row.next;
+    if (row.match !== null && lost.has(row.match.depositId))
+      reservedAmounts.set(row.intentId, withNext({ ...row, next }, now));
+    else if (next !== row.next) reservedAmounts.set(row.intentId, { ...row, next });
+  }
   for (const { plainArrival: plain, intentId: id, version: depositVersion, accountId, livemode } of events) {
     if (plain === undefined) continue;
     const row = [...reservedAmounts.values()].find(
       (one) =>
-        one.match === null &&
+        one.next === null &&
+        one.match?.depositId !== id &&
         isSameWallet(one, { ...plain, accountId, livemode }) &&
         one.amount === BigInt(plain.amountBaseUnits) &&
         plain.at >= Math.floor(one.at / 1_000) * 1_000 &&
         plain.at < one.until,
     );
-    const match = { depositId: id as DepositId, depositVersion, tries: 0, dueAt: at.getTime() };
-    if (row) reservedAmounts.set(row.intentId, { ...row, match });
+    if (!row) continue;
+    const arrived = { depositId: id as DepositId, depositVersion };
+    const taken = row.match === null ? { match: { ...arrived, tries: 0, dueAt: now } } : { next: arrived };
+    reservedAmounts.set(row.intentId, { ...row, ...taken });
   }
 }
 

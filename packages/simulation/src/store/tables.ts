@@ -41,6 +41,8 @@ export interface ReservedRow extends Omit<WantedAmount, 'asked' | 'step' | 'max'
   readonly amount: bigint;
   readonly match:
     (Pick<AmountMatch, 'depositId' | 'depositVersion' | 'tries'> & { readonly dueAt: Instant | null }) | null;
+  /** The first other deposit of the amount. */
+  readonly next: Pick<AmountMatch, 'depositId' | 'depositVersion'> | null;
 }
 
 interface WatchRow {

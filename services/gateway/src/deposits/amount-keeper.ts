@@ -13,6 +13,8 @@ const AT_ONCE = 20;
 /** The log may tell of a deposit before the projection shows it: it is looked for again after this, then later. */
 const UNSEEN_MS = 200;
 const DOUBLED_MAX = 8;
+/** So often a deposit is looked at again whose intent another deposit has paid: for about 25 s. */
+const TRIES_OF_PAID = 6;
 /** A rival may have ended for so long: who pays late may still mean it. */
 const RIVAL_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -32,14 +34,19 @@ type Judgement =
 
 const leave = (reason: string): Judgement => ({ kind: 'leave', reason });
 
+const PAID = 'the intent is paid';
+
 /** Why a deposit of exactly the intent's amount is left to its account; null where it is assigned. */
 function reasonToLeave(deposit: Deposit, intent: PaymentIntent): string | null {
   const { state, level } = deposit;
   if (state !== 'open') return `the deposit is ${state}`;
   if (level !== 'confirmed' && level !== 'finalized') return `the deposit is ${level}`;
   if (deposit.reason !== 'no_reference') return 'the deposit carries a reference';
-  // It would be an extra payment: whether it was meant to be one, only people can say.
-  if (intent.settlement !== null) return 'the intent is paid';
+  if (intent.settlement !== null) {
+    if (intent.status !== 'confirmed' && intent.status !== 'finalized') return 'a payment of the intent was undone';
+    // It would be an extra payment: whether it was meant to be one, only people can say.
+    if (!intent.settlement.lost) return PAID;
+  }
   return refusalOfAssignment(deposit, intent)?.message ?? null;
 }
 
@@ -115,7 +122,7 @@ export class AmountKeeper {
     if (left !== null) this.#log.info({ intentId, depositId, reason: left }, 'a deposit is left to its account');
   }
 
-  async #judge({ intentId, depositId, accountId, livemode }: AmountMatch): Promise<Judgement> {
+  async #judge({ intentId, depositId, accountId, livemode, tries }: AmountMatch): Promise<Judgement> {
     const { amounts, intents } = this.#stores[livemode ? 'live' : 'test'];
     const owner = { accountId, livemode };
     const deposit = await intents.findDeposit(depositId, owner);
@@ -124,6 +131,10 @@ export class AmountKeeper {
     if (deposit.heldFrom !== undefined || intent.heldFrom !== undefined) return { kind: 'wait' };
     if (deposit.state === 'assigned' && deposit.intentId === intentId) return { kind: 'assigned' };
     const reason = reasonToLeave(deposit, intent);
+    // A reorg may have undone the deposit that has paid it, and this may be the same transfer: the intent is told of that
+    // by another partition.
+    if (reason === PAID && intent.settlement?.depositId !== undefined && tries <= TRIES_OF_PAID)
+      return { kind: 'wait' };
     if (reason !== null) return leave(reason);
     if (await amounts.hasRival(intent, deposit.createdAt - RIVAL_MS))
       return leave('another intent of the wallet asks for the same amount');

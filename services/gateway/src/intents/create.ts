@@ -11,27 +11,22 @@ import {
 import type { IntentOwner, IntentQueries, ReservedAmounts } from '@pf/database';
 import {
   type Address,
-  AMOUNT_RESERVED_MS,
   type CreateData,
-  formatAmount,
   IDEMPOTENCY_WINDOW_MS,
-  type IntentId,
   payerProblem,
   type PublicIntent,
-  surplusOf,
   view,
 } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
-import type { Holder } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import { differencesOfIntent, replayedBody } from '../differences.ts';
 import type { Endpoint, EndpointResponse } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { requirePlan } from '../plans.ts';
 import { readKeyedBody, REPLAYED } from '../idempotency.ts';
 import { readAmount } from './amount.ts';
+import { requirePayByAmount, withReservedAmount } from './by-amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
 import { type Adapters, intentAfter } from './lookup.ts';
@@ -48,7 +43,6 @@ interface Dependencies extends ScreeningDependencies {
   readonly partitions: number;
   /** Whether intents may be paid by their amount. */
   readonly payByAmount: boolean;
-  readonly turns: Pick<TransactionTurns, 'run'>;
 }
 
 /**
@@ -98,7 +92,7 @@ export const createIntent = (
     // The writer would find it, too, but what was reserved for the repeat would have to be given up.
     const earlier = await earlierIntent(intents, body, holder, now());
     if (earlier) return respond(true, earlier);
-    const reserved = await withReservedAmount(dependencies, intentId, data, holder);
+    const reserved = await withReservedAmount(dependencies, { intentId, data, holder });
     const accepted = await create(reserved).catch(async (error: unknown) => {
       // It was refused, or not even sent, so no intent has it. After any other failure there may be one.
       if (error instanceof ApiError && error.status < 500) await dependencies.amounts.release(intentId);
@@ -108,48 +102,6 @@ export const createIntent = (
     return respond(accepted.replayed, await intentAfter(intents, accepted, holder));
   },
 });
-
-/** @throws ApiError 400 where no transfer can pay the intent by its amount */
-function requirePayByAmount({ payByAmount }: Pick<Dependencies, 'payByAmount'>, data: CreateData): void {
-  const { token, decimals, amountBaseUnits, direction } = data;
-  const invalid = (param: string, message: string): ApiError => validationFailed([{ param, message }]);
-  if (!payByAmount)
-    throw invalid('attribution', 'attribution "amount" is not available here: leave it out, or ask the operator');
-  if (direction !== 'request')
-    throw invalid('attribution', 'attribution "amount" is for direction "request": leave it out');
-  const surplus = surplusOf(decimals);
-  if (surplus === null)
-    throw invalid('attribution', `attribution "amount" is not possible with ${token}: it has too few decimals`);
-  const most = readAmount(formatAmount(amountBaseUnits + surplus.max, decimals), { decimals, symbol: token });
-  if (!most.ok) throw invalid('amount', `amount ${most.problem}, with up to 0.009999 more`);
-}
-
-/**
- * The data with an amount that no other intent of the wallet has. What is reserved for a create whose outcome stays
- * unknown is free again after its time.
- * @throws ApiError 409 where all are reserved
- */
-async function withReservedAmount(
-  { amounts, now, turns }: Pick<Dependencies, 'amounts' | 'now' | 'turns'>,
-  intentId: IntentId,
-  data: CreateData,
-  holder: Holder,
-): Promise<CreateData> {
-  const { chain, tokenAddress, requestor: recipient, amountBaseUnits: asked, decimals, ttlSeconds } = data;
-  const surplus = surplusOf(decimals);
-  if (surplus === null) throw new Error(`nothing can be added to an amount of ${data.token}`);
-  const at = now();
-  const until = at + ttlSeconds * 1_000 + AMOUNT_RESERVED_MS;
-  const { accountId, livemode } = holder;
-  const of = { intentId, accountId, livemode, chain, tokenAddress, recipient };
-  const amountBaseUnits = await turns.run(holder, () => amounts.reserve({ ...of, asked, ...surplus, at, until }));
-  if (amountBaseUnits === null)
-    throw new ApiError('amount.all_reserved', {
-      param: 'amount',
-      details: { max: Number(surplus.max / surplus.step) },
-    });
-  return { ...data, amount: formatAmount(amountBaseUnits, decimals), amountBaseUnits };
-}
 
 async function earlierIntent(
   intents: IntentQueries,

@@ -6,7 +6,13 @@ import {
   type ShownOffer,
   TTL_SECONDS,
 } from '@pf/contracts';
-import { chooseOffer as choose, type Database, type IntentQueries, type PaymentLink } from '@pf/database';
+import {
+  chooseOffer as choose,
+  type Database,
+  type IntentQueries,
+  type PaymentLink,
+  type ReservedAmounts,
+} from '@pf/database';
 import { type CreateData, type IntentId, type PublicIntent, view } from '@pf/domain';
 import { readBody } from '@pf/http';
 import { ApiError, validationFailed } from '../api-error.ts';
@@ -14,15 +20,17 @@ import { type Holder, isPayer } from '../api-keys.ts';
 import type { ClientSecrets } from '../client-secrets.ts';
 import type { Commands } from '../commands.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { withReservedAmount } from '../intents/by-amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { resolveIntent } from '../intents/create.ts';
 import { type Adapters, intentAfter } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { TransactionTurns } from '../limits/transaction-turns.ts';
+import type { LinkTurns } from '../limits/link-turns.ts';
 import { linkIdOf, notOpen } from './payment-links.ts';
 
 interface Dependencies extends ScreeningDependencies {
   readonly adapters: Adapters;
+  readonly amounts: Pick<ReservedAmounts, 'reserve'>;
   readonly clientSecrets: Pick<ClientSecrets, 'forPayer'>;
   readonly commands: Commands;
   readonly database: Database;
@@ -30,7 +38,9 @@ interface Dependencies extends ScreeningDependencies {
   readonly limiter: Pick<Limiter, 'admitChoice' | 'admitCreate'>;
   readonly now: () => number;
   readonly partitions: number;
-  readonly turns: Pick<TransactionTurns, 'ofLink'>;
+  /** Whether intents may be paid by their amount. */
+  readonly payByAmount: boolean;
+  readonly turns: Pick<LinkTurns, 'run'>;
 }
 
 /**
@@ -48,7 +58,7 @@ export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
       database,
       holder,
       { id, offer, newIntentId: newIntentId(randomPartition(partitions)), at: new Date(now()) },
-      (work) => turns.ofLink(holder, id, work),
+      (work) => turns.run(id, work),
     );
     if (!choice) throw new ApiError('payment_link.not_found');
     if (choice.kind === 'ended') throw notOpen(choice.link, 'nothing of it can be chosen');
@@ -69,18 +79,23 @@ export const chooseOffer = (dependencies: Dependencies): Endpoint => ({
 
 /** Creates the intent that pays an offer. */
 async function begin(
-  { adapters, commands, intents, limiter, log, now, screening }: Dependencies,
+  dependencies: Dependencies,
   holder: Holder,
   link: PaymentLink,
   offer: ShownOffer,
   intentId: IntentId,
 ): Promise<PublicIntent> {
+  const { adapters, commands, intents, limiter, log, now, payByAmount, screening } = dependencies;
   // The request before it failed, and the link has ended since.
   if (link.state !== 'open' || now() >= link.expiresAt) throw notOpen(link, 'nothing of it can be chosen');
   if (isPayer(holder)) await limiter.admitChoice(holder);
-  const data = intentOf(adapters, link, offer, holder.livemode, now());
+  // Where the operator has switched it off since, its reference still pays it.
+  const attribution = payByAmount && link.attribution === 'amount' ? link.attribution : undefined;
+  const asked = intentOf(adapters, { ...link, attribution }, offer, holder.livemode, now());
   // Tokens and sanctions may have changed since the link was created.
-  await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
+  await requireCleanWallets({ adapters, screening, log }, asked, { holder, what: 'create' });
+  const data =
+    attribution === undefined ? asked : await withReservedAmount(dependencies, { intentId, data: asked, holder });
   const { accountId, livemode } = holder;
   const command = { type: 'create', intentId, accountId, livemode, data, byPayer: isPayer(holder) } as const;
   return intentAfter(intents, await commands.require(command), holder);
@@ -89,7 +104,13 @@ async function begin(
 /** It expires with the link, as exactly as an intent can. */
 function intentOf(
   adapters: Adapters,
-  { amount, expiresAt, metadata, ttlSeconds }: PaymentLink,
+  {
+    amount,
+    attribution,
+    expiresAt,
+    metadata,
+    ttlSeconds,
+  }: Omit<PaymentLink, 'attribution'> & { readonly attribution: 'amount' | undefined },
   { chain, tokenAddress, requestor }: ShownOffer,
   livemode: boolean,
   now: number,
@@ -102,6 +123,7 @@ function intentOf(
       token: tokenAddress,
       requestor,
       amount,
+      attribution,
       direction: 'request',
       ttlSeconds: Math.min(ttlSeconds, Math.max(TTL_SECONDS.min, left)),
       metadata: metadata === null ? null : { ...metadata },

@@ -30,10 +30,11 @@ import type { ClientSecrets } from '../client-secrets.ts';
 import { differencesOf, replayedBody, termsAt } from '../differences.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
+import { requirePayByAmount } from '../intents/by-amount.ts';
 import { resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { TransactionTurns } from '../limits/transaction-turns.ts';
+import type { LinkTurns } from '../limits/link-turns.ts';
 import { requirePlan } from '../plans.ts';
 import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { wake, type Wakes } from '../webhooks/wake.ts';
@@ -48,11 +49,12 @@ interface CreateDependencies extends Dependencies, ScreeningDependencies {
   readonly adapters: Adapters;
   readonly keyring: Keyring;
   readonly limiter: Pick<Limiter, 'admitCreate'>;
-  readonly turns: Pick<TransactionTurns, 'run'>;
+  /** Whether intents may be paid by their amount. */
+  readonly payByAmount: boolean;
 }
 
 interface CancelDependencies extends Dependencies {
-  readonly turns: Pick<TransactionTurns, 'ofLink'>;
+  readonly turns: Pick<LinkTurns, 'run'>;
   readonly wakes: Wakes;
 }
 
@@ -79,16 +81,17 @@ export const createPaymentLink = ({
   limiter,
   log,
   now,
+  payByAmount,
   screening,
-  turns,
 }: CreateDependencies): Endpoint => ({
   operation: OPERATIONS.createPaymentLink,
   async handle({ holder, request, response }) {
     const body = await readKeyedBody(request, response, createPaymentLinkRequest);
     const { amount, ttlSeconds, metadata = null, idempotencyKey } = body;
+    const attribution = body.attribution === 'amount' ? body.attribution : null;
     const at = new Date(now());
     const key = requestKey(holder, 'create-payment-link', idempotencyKey);
-    const offers = await resolveOffers(adapters, body, holder);
+    const offers = await resolveOffers({ adapters, payByAmount }, body, holder);
     await admitUnlessAnswered(database, key, at, () => limiter.admitCreate(holder));
     await Promise.all(
       offers.map(({ chain, requestor }, number) =>
@@ -101,18 +104,17 @@ export const createPaymentLink = ({
         ),
       ),
     );
-    const { answer, replayed } = await turns.run(holder, () =>
-      answerOnce(database, keyring, key, at, async (client) => {
-        const link = await create(client, holder, { amount, offers, ttlSeconds, metadata }, at);
-        return { paymentLink: shownLink(link) };
-      }),
-    );
+    const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
+      const link = await create(client, holder, { amount, attribution, offers, ttlSeconds, metadata }, at);
+      return { paymentLink: shownLink(link) };
+    });
     const { paymentLink } = answer;
     const more = clientSecrets.forPayerOfLink(paymentLink);
     if (!replayed) return { status: 201, body: { paymentLink, ...more } };
     const current = await findPaymentLink(database, holder, paymentLink.id);
     const shown = current ? shownLink(current) : paymentLink;
-    const differs = differencesOf(termsOf(paymentLink), termsOf({ amount, offers, ttlSeconds, metadata }));
+    const asked = { amount, ...(attribution && { attribution }), offers, ttlSeconds, metadata };
+    const differs = differencesOf(termsOf(paymentLink), termsOf(asked));
     return { status: 200, body: replayedBody({ paymentLink: shown, ...more }, differs), headers: REPLAYED };
   },
 });
@@ -120,11 +122,15 @@ export const createPaymentLink = ({
 /** What a repeat is compared by. */
 const termsOf = ({
   amount,
+  attribution = undefined,
   offers,
   ttlSeconds,
   metadata,
-}: Pick<ShownPaymentLink, 'amount' | 'ttlSeconds' | 'metadata'> & { readonly offers: readonly ShownOffer[] }) => ({
+}: Pick<ShownPaymentLink, 'amount' | 'attribution' | 'ttlSeconds' | 'metadata'> & {
+  readonly offers: readonly ShownOffer[];
+}) => ({
   amount,
+  attribution: attribution ?? 'reference',
   ttlSeconds,
   ...termsAt('offers', offers),
   ...termsAt('metadata', metadata),
@@ -158,7 +164,7 @@ export const cancelPaymentLink = ({ database, now, turns, wakes }: CancelDepende
   async handle({ holder, request, response }) {
     const id = linkIdOf(request);
     await readBody(request, response, emptyRequest);
-    const cancelled = await turns.ofLink(holder, id, () => cancel(database, holder, id, new Date(now())));
+    const cancelled = await turns.run(id, () => cancel(database, holder, id, new Date(now())));
     if (!cancelled) throw new ApiError('payment_link.not_found');
     const { link, deliveries } = cancelled;
     if (link.state !== 'cancelled') throw notOpen(link, 'it cannot be cancelled');
@@ -172,18 +178,17 @@ export const cancelPaymentLink = ({ database, now, turns, wakes }: CancelDepende
  * @throws ApiError with the path of the field: `offers.0.requestor`
  */
 async function resolveOffers(
-  adapters: Adapters,
-  { amount, offers, ttlSeconds }: CreatePaymentLinkRequest,
+  { adapters, payByAmount }: Pick<CreateDependencies, 'adapters' | 'payByAmount'>,
+  { amount, attribution, offers, ttlSeconds }: CreatePaymentLinkRequest,
   holder: Holder,
 ): Promise<readonly ShownOffer[]> {
   const resolved = await Promise.all(
     offers.map((offer, number) =>
       atOffer(number, () => {
-        const { chain, token, tokenAddress, requestor } = resolveIntent(
-          adapters,
-          { ...offer, amount, direction: 'request', ttlSeconds },
-          holder.livemode,
-        );
+        const asked = { ...offer, amount, attribution, direction: 'request', ttlSeconds } as const;
+        const data = resolveIntent(adapters, asked, holder.livemode);
+        if (data.attribution === 'amount') requirePayByAmount({ payByAmount }, data);
+        const { chain, token, tokenAddress, requestor } = data;
         requirePlan(holder, { network: networkOf(chain), ttlSeconds });
         return { chain, token, tokenAddress, requestor };
       }),
@@ -197,12 +202,16 @@ async function resolveOffers(
   return resolved;
 }
 
+/** What all offers have in common. */
+const OF_THE_LINK: readonly string[] = ['amount', 'attribution'];
+
 /** Does something for an offer; an error that names one of its fields then names it in the request. */
 async function atOffer<Result>(number: number, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiError && error.param !== null && error.param !== 'amount') throw located(number, error);
+    if (error instanceof ApiError && error.param !== null && !OF_THE_LINK.includes(error.param))
+      throw located(number, error);
     throw error;
   }
 }
@@ -218,7 +227,7 @@ function located(number: number, error: ApiError): ApiError {
     });
   const issues = error.details?.['issues'] as readonly RequestIssue[];
   const [first, ...others] = issues.map(({ param, message }) =>
-    param === 'amount' ? { param, message } : { param: `${at}${param}`, message: `${at}${message}` },
+    OF_THE_LINK.includes(param) ? { param, message } : { param: `${at}${param}`, message: `${at}${message}` },
   );
   return first ? validationFailed([first, ...others]) : error;
 }

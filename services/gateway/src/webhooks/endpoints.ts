@@ -30,7 +30,6 @@ import type { Holder } from '../api-keys.ts';
 import { readBody } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import { endpointIdOf } from './ids.ts';
 import { shownEndpoint } from './shown.ts';
@@ -52,15 +51,12 @@ export async function requireEndpoint(database: Database, holder: Holder, reques
   return endpoint;
 }
 
-type Turns = Pick<TransactionTurns, 'run'>;
-
 interface Creating extends EndpointDependencies {
   readonly limiter: Pick<Limiter, 'admitEndpoint'>;
-  readonly turns: Turns;
 }
 
 /** POST /webhook-endpoints. */
-export const createEndpoint = ({ database, keyring, limiter, now, turns, webhookAllowHttp }: Creating): Endpoint => ({
+export const createEndpoint = ({ database, keyring, limiter, now, webhookAllowHttp }: Creating): Endpoint => ({
   operation: OPERATIONS.createEndpoint,
   async handle({ holder, request, response }) {
     const {
@@ -76,20 +72,18 @@ export const createEndpoint = ({ database, keyring, limiter, now, turns, webhook
     const at = new Date(now());
     const key = requestKey(holder, 'create-endpoint', idempotencyKey);
     await admitUnlessAnswered(database, key, at, () => limiter.admitEndpoint(holder));
-    const { answer, replayed } = await turns.run(holder, () =>
-      answerOnce(database, keyring, key, at, async (client) => {
-        const settings = { url, name, eventTypes, apiVersion, at };
-        const created = await createManagedEndpoint(client, keyring, holder, settings);
-        if (created.kind === 'exists')
-          throw new ApiError('webhook_endpoint.exists', { param: 'url', details: { endpoint_id: created.endpointId } });
-        if (created.kind === 'too_many')
-          throw new ApiError('webhook_endpoint.limit_reached', {
-            message: `The account has ${ENDPOINTS_MAX} webhook endpoints in this mode, which is the limit. Remove one.`,
-            details: { limit: 'endpoints', max: ENDPOINTS_MAX },
-          });
-        return { endpoint: shownEndpoint(created.endpoint), secret: created.secret };
-      }),
-    );
+    const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
+      const settings = { url, name, eventTypes, apiVersion, at };
+      const created = await createManagedEndpoint(client, keyring, holder, settings);
+      if (created.kind === 'exists')
+        throw new ApiError('webhook_endpoint.exists', { param: 'url', details: { endpoint_id: created.endpointId } });
+      if (created.kind === 'too_many')
+        throw new ApiError('webhook_endpoint.limit_reached', {
+          message: `The account has ${ENDPOINTS_MAX} webhook endpoints in this mode, which is the limit. Remove one.`,
+          details: { limit: 'endpoints', max: ENDPOINTS_MAX },
+        });
+      return { endpoint: shownEndpoint(created.endpoint), secret: created.secret };
+    });
     return replayed ? { status: 200, body: answer, headers: REPLAYED } : { status: 201, body: answer };
   },
 });
@@ -124,26 +118,21 @@ export const updateEndpoint = ({ database, now, wakes }: EndpointDependencies): 
 });
 
 /** DELETE /webhook-endpoints/{id}. */
-export const removeEndpoint = ({
-  database,
-  now,
-  turns,
-}: EndpointDependencies & { readonly turns: Turns }): Endpoint => ({
+export const removeEndpoint = ({ database, now }: EndpointDependencies): Endpoint => ({
   operation: OPERATIONS.removeEndpoint,
   async handle({ holder, request }) {
     const { id } = await requireEndpoint(database, holder, request);
-    await turns.run(holder, () => removeManagedEndpoint(database, id, new Date(now())));
+    await removeManagedEndpoint(database, id, new Date(now()));
     return { status: 200, body: { id, removed: true } };
   },
 });
 
 interface Enabling extends EndpointDependencies {
   readonly limiter: Pick<Limiter, 'admitReplay'>;
-  readonly turns: Turns;
 }
 
 /** POST /webhook-endpoints/{id}/enable. */
-export const enableEndpoint = ({ database, limiter, now, turns, wakes }: Enabling): Endpoint => ({
+export const enableEndpoint = ({ database, limiter, now, wakes }: Enabling): Endpoint => ({
   operation: OPERATIONS.enableEndpoint,
   async handle({ holder, request, response }) {
     const { replay = false } = await readBody(request, response, enableEndpointRequest);
@@ -151,9 +140,7 @@ export const enableEndpoint = ({ database, limiter, now, turns, wakes }: Enablin
     const { id, url } = await requireEndpoint(database, holder, request);
     const { accountId, livemode } = holder;
     const at = new Date(now());
-    const enabled = await turns.run(holder, () =>
-      enableWebhookEndpoint(database, { accountId, livemode, url, replay, at }),
-    );
+    const enabled = await enableWebhookEndpoint(database, { accountId, livemode, url, replay, at });
     wake(wakes, id);
     const endpoint = await requireEndpoint(database, holder, request);
     return { status: 200, body: { endpoint: shownEndpoint(endpoint), replayed: enabled?.replayed ?? 0 } };
@@ -161,12 +148,7 @@ export const enableEndpoint = ({ database, limiter, now, turns, wakes }: Enablin
 });
 
 /** POST /webhook-endpoints/{id}/rotate-secret. */
-export const rotateEndpointSecret = ({
-  database,
-  keyring,
-  now,
-  turns,
-}: EndpointDependencies & { readonly turns: Turns }): Endpoint => ({
+export const rotateEndpointSecret = ({ database, keyring, now }: EndpointDependencies): Endpoint => ({
   operation: OPERATIONS.rotateEndpointSecret,
   async handle({ holder, request, response }) {
     const body = await readKeyedBody(request, response, rotateSecretRequest);
@@ -177,15 +159,13 @@ export const rotateEndpointSecret = ({
     const key = requestKey(holder, `rotate-secret ${endpoint.id}`, body.idempotencyKey);
     const inherited = await inheritedSecrets(database, keyring, owner);
     try {
-      const { answer, replayed } = await turns.run(holder, () =>
-        answerOnce(database, keyring, key, at, async (client) => {
-          const validFrom = body.validFrom === undefined ? at : new Date(body.validFrom);
-          if (validFrom.getTime() < at.getTime() - 1_000)
-            throw validationFailed([{ param: 'validFrom', message: 'validFrom must not be in the past' }]);
-          const secret = await addWebhookSecret(client, keyring, owner, validFrom, inherited);
-          return { endpoint: shownEndpoint(endpoint), secret, validFrom: validFrom.toISOString() };
-        }),
-      );
+      const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
+        const validFrom = body.validFrom === undefined ? at : new Date(body.validFrom);
+        if (validFrom.getTime() < at.getTime() - 1_000)
+          throw validationFailed([{ param: 'validFrom', message: 'validFrom must not be in the past' }]);
+        const secret = await addWebhookSecret(client, keyring, owner, validFrom, inherited);
+        return { endpoint: shownEndpoint(endpoint), secret, validFrom: validFrom.toISOString() };
+      });
       return { status: 200, body: answer, headers: replayed ? REPLAYED : {} };
     } catch (error) {
       if (!(error instanceof TooManySecretsError)) throw error;

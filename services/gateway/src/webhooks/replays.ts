@@ -25,7 +25,6 @@ import { pageOf, positionOf, readBody, readQuery } from '@pf/http';
 import type { Endpoint } from '../endpoint.ts';
 import { admitUnlessAnswered, readKeyedBody, REPLAYED, requestKey } from '../idempotency.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { TransactionTurns } from '../limits/transaction-turns.ts';
 import { replayIdOf } from './ids.ts';
 import { wake, type Wakes } from './wake.ts';
 
@@ -38,11 +37,10 @@ export interface ReplayDependencies {
 
 interface Beginning extends ReplayDependencies {
   readonly limiter: Pick<Limiter, 'admitReplay'>;
-  readonly turns: Pick<TransactionTurns, 'run'>;
 }
 
 /** POST /webhook-replays: the webhook services do it, step by step. */
-export const createReplay = ({ database, keyring, limiter, now, turns, wakes }: Beginning): Endpoint => ({
+export const createReplay = ({ database, keyring, limiter, now, wakes }: Beginning): Endpoint => ({
   operation: OPERATIONS.createReplay,
   async handle({ holder, request, response }) {
     const body = await readKeyedBody(request, response, createReplayRequest);
@@ -57,17 +55,15 @@ export const createReplay = ({ database, keyring, limiter, now, turns, wakes }: 
     // What a URL got that was removed since can be sent to another one.
     if (toEndpointId !== null && endpointId !== null && !(await everHadEndpoint(database, holder, endpointId)))
       throw new ApiError('webhook_endpoint.not_found', { param: 'endpointId' });
-    const { answer, replayed } = await turns.run(holder, () =>
-      answerOnce(database, keyring, key, at, async (client) => {
-        const replay = await begin(client, holder, { since, until, endpointId, toEndpointId, eventTypes, status }, at);
-        if (!replay)
-          throw new ApiError('webhook_replay.limit_reached', {
-            message: `The account has ${REPLAYS_MAX} webhook replays in this mode that have not ended. Cancel one.`,
-            details: { max: REPLAYS_MAX },
-          });
-        return { replay: shownReplay(replay) };
-      }),
-    );
+    const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
+      const replay = await begin(client, holder, { since, until, endpointId, toEndpointId, eventTypes, status }, at);
+      if (!replay)
+        throw new ApiError('webhook_replay.limit_reached', {
+          message: `The account has ${REPLAYS_MAX} webhook replays in this mode that have not ended. Cancel one.`,
+          details: { max: REPLAYS_MAX },
+        });
+      return { replay: shownReplay(replay) };
+    });
     wake(wakes, answer.replay.id);
     if (!replayed) return { status: 201, body: answer };
     const current = await findReplay(database, holder, answer.replay.id);

@@ -210,6 +210,38 @@ describe('An intent that is paid by its amount', () => {
     expect(await shown(id)).toMatchObject({ state: 'open', intentId: null });
   });
 
+  it.each(['before', 'after'] as const)(
+    'is paid again by the same transfer, which lands elsewhere %s a reorg is seen',
+    async (when) => {
+      const intent = await make(wallet());
+      const hash = `0x${(++count).toString(16).padStart(64, 'e')}` as TransactionHash;
+      const first = await arrive(intent, { hash, index: '7' });
+      await isAssigned(first.id, intent);
+      await reaches(intent, 'confirmed');
+      if (when === 'after') await first.sees('lost');
+      // As its log has another place in the block, it is another deposit.
+      const second = await arrive(intent, { hash, index: '9' });
+      if (when === 'before') await first.sees('lost');
+      await isAssigned(second.id, intent);
+      await second.sees('finalized');
+      await reaches(intent, 'finalized');
+      expect(await historyOf(intent.id)).not.toContain('intent.extra_payment');
+    },
+  );
+
+  it('is not paid by itself after a person has undone that, though a reorg has moved the transfer', async () => {
+    const intent = await make(wallet());
+    const hash = `0x${(++count).toString(16).padStart(64, 'e')}` as TransactionHash;
+    const first = await arrive(intent, { hash, index: '7' });
+    await isAssigned(first.id, intent);
+    await api.request('POST', `/deposits/${first.id}/unassign`, {});
+    await reaches(intent, 'failed');
+    await first.sees('lost');
+    const second = await arrive(intent, { hash, index: '9' });
+    await areLookedAt();
+    expect(await shown(second.id)).toMatchObject({ state: 'open', intentId: null });
+  });
+
   it('is paid once: what has its amount after another payment stays a deposit', async () => {
     const intent = await make(wallet());
     const { id: byHand } = await arrive(intent, {}, { reason: 'unknown_reference' });

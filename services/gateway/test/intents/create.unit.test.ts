@@ -33,7 +33,6 @@ async function fail(error: Error): Promise<{ readonly thrown: unknown; readonly 
     partitions: 6,
     payByAmount: true,
     screening: { screen: async () => ({ kind: 'clean' }) },
-    turns: { run: (_holder: unknown, work: () => unknown) => work() },
   };
   const body = JSON.stringify({
     chain: samples.BASE_SEPOLIA,

@@ -47,6 +47,8 @@ interface LinkEvent {
 describe('payment links', () => {
   let cluster: Cluster;
   let gateway: Instance;
+  /** One that has payments by amount switched off. */
+  let without: Instance;
   let receiver: WebhookReceiver;
   const as = (credential: string) => apiClient(`${gateway.url}/v1`, credential);
   const full = () => as(cluster.apiKeys.test);
@@ -54,7 +56,8 @@ describe('payment links', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     receiver = await webhookReceiver();
-    [gateway] = await Promise.all([
+    [gateway, without] = await Promise.all([
+      cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example', PAY_BY_AMOUNT: 'true' } }),
       cluster.start('gateway', { env: { CHECKOUT_URL: 'https://pay.example' } }),
       cluster.start('intent'),
       cluster.start('webhook'),
@@ -159,6 +162,70 @@ describe('payment links', () => {
     expect(await problem([{ ...base, token: 'DOGE' }])).toEqual(['token.not_available', 'offers.0.token']);
     expect(await problem([{ ...base, chain: 'eip155:1' }])).toEqual(['chain.not_available', 'offers.0.chain']);
     expect(await problem([base as object], '0.0000001')).toEqual(['request.validation_failed', 'amount']);
+  });
+
+  describe('whose intents are also paid by their amount', () => {
+    const byAmount = { attribution: 'amount' };
+
+    it('say so, and so do their intents, each with an amount that it keeps', async () => {
+      const [link, other] = [await create(byAmount), await create(byAmount)];
+      expect(link.paymentLink).toMatchObject({ amount: '12.50', attribution: 'amount' });
+      const [first, again] = await Promise.all([chosen(link, 0), chosen(link, 0)]);
+      expect(again.intent).toEqual(first.intent);
+      expect(first.intent).toMatchObject({ amount: '12.500001', attribution: 'amount' });
+      expect((await chosen(other, 0)).intent.amount).toBe('12.500002');
+      // Another network has amounts of its own.
+      expect((await chosen(link, 1)).intent).toMatchObject({ amount: '12.500001', attribution: 'amount' });
+      expect((await create()).paymentLink).not.toHaveProperty('attribution');
+    });
+
+    it('compare it in a repeat', async () => {
+      const idempotencyKey = 'by-amount';
+      await create({ ...byAmount, idempotencyKey });
+      const { body } = await full().request('POST', '/payment-links', { ...order, idempotencyKey });
+      expect(body).toMatchObject({
+        replayed: true,
+        differs: { attribution: { existing: 'amount', requested: 'reference' } },
+      });
+    });
+
+    it('are refused where it is switched off, and where an amount is too large for it', async () => {
+      const ask = async (at: Instance, change: object): Promise<unknown[]> => {
+        const client = apiClient(`${at.url}/v1`, cluster.apiKeys.test);
+        const { status, body } = await client.request('POST', '/payment-links', { ...order, ...byAmount, ...change });
+        return [status, body.error?.code, body.error?.param];
+      };
+      expect(await ask(without, {})).toEqual([400, 'request.validation_failed', 'attribution']);
+      const amount = '18446744073709.55';
+      expect(await ask(gateway, { amount })).toEqual([400, 'request.validation_failed', 'amount']);
+      expect(await ask(gateway, { amount, attribution: 'reference' })).toEqual([201, undefined, undefined]);
+    });
+
+    it('begin intents that their reference pays where it is switched off later', async () => {
+      const link = await create(byAmount);
+      const payer = apiClient(`${without.url}/v1`, link.clientSecret);
+      const { body } = await payer.request<ChosenBody>('POST', `/payment-links/${link.paymentLink.id}/choose`, {
+        offer: 0,
+      });
+      expect(body.intent.amount).toBe('12.50');
+      expect(body.intent).not.toHaveProperty('attribution');
+    });
+
+    it('begin nothing where all amounts are reserved', async () => {
+      const [offer] = order.offers;
+      const link = await create({ ...byAmount, amount: '77', offers: [offer] });
+      const { tokenAddress } = link.paymentLink.offers[0] ?? {};
+      await cluster.database.sql.query(
+        `INSERT INTO service.reserved_amounts
+                (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
+         SELECT 'pi_taken' || n, $1, false, $2, $3, $4, 77000000 + n, now(), now() + interval '1 hour'
+           FROM generate_series(1, 9999) n`,
+        [cluster.accountId, BASE, tokenAddress, ON_BASE],
+      );
+      expect(codeOf(await choose(link, 0))).toEqual([409, 'amount.all_reserved']);
+      await cluster.database.sql.query(`DELETE FROM service.reserved_amounts WHERE intent_id = 'pi_taken7'`);
+      expect((await chosen(link, 0)).intent.amount).toBe('77.000007');
+    });
   });
 
   it('are refused where the plan or the screening refuses their intents', async () => {

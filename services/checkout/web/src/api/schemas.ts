@@ -12,6 +12,8 @@ export const intentSchema = z.object({
   requestor: z.string(),
   fulfiller: z.nullable(z.string()),
   direction: z.enum(['request', 'send']),
+  /** `amount`: a plain transfer of exactly the amount pays it, too. */
+  attribution: z.optional(z.string()),
   state: z.enum(['created', 'pending', 'confirmed', 'finalized', 'failed', 'expired', 'cancelled']),
   retryRequired: z.boolean(),
   pendingAtExpiry: z.boolean(),

@@ -36,6 +36,7 @@ export const de: Messages = {
     'Öffnen Sie diese Seite dort, wo Ihre Wallet ist: in der Wallet-App Ihres Telefons oder in einem Browser mit ' +
     'Wallet-Erweiterung.',
   'ways.apps': 'In einer Wallet-App öffnen',
+  'ways.transfer': 'Von einer Börse oder aus jeder Wallet',
   'ways.qr': 'Mit dem Telefon scannen',
   'ways.change': 'Anders bezahlen',
   'ways.embedded': 'Weiter zur Zahlung',
@@ -48,11 +49,29 @@ export const de: Messages = {
   'qr.solana_transfer': 'Für Wallets, die den ersten Code nicht lesen können. Ändern Sie weder Betrag noch Memo.',
   'qr.tempo': 'Für Wallets, die Tempo kennen. Prüfen Sie, ob der Betrag stimmt und das Memo ausgefüllt ist.',
   'qr.page': 'Scannen Sie den Code mit der Kamera Ihres Telefons, um diese Seite dort zu öffnen.',
+  'qr.transfer': 'Für Wallets von Solana. Prüfen Sie, ob Ihre genau diesen Betrag anzeigt.',
+  'qr.address': 'Nur die Adresse. Geben Sie Token, Netzwerk und Betrag selbst ein, so wie sie hier stehen.',
   'qr.tab.solana_request': 'Solana Pay',
   'qr.tab.solana_transfer': 'Einfache Überweisung',
   'qr.tab.tempo': 'Tempo',
   'qr.tab.page': 'Diese Seite',
+  'qr.tab.transfer': 'Mit Betrag',
+  'qr.tab.address': 'Nur Adresse',
   'qr.alt': 'QR-Code',
+  'transfer.not_ethereum': '{network}, nicht Ethereum',
+  'transfer.token': 'Token',
+  'transfer.amount': 'Genauer Betrag',
+  'transfer.address': 'Adresse, an die Sie senden',
+  'transfer.exactly': 'Es müssen genau {amount} ankommen.',
+  'transfer.fees':
+    'Ihre Zahlung wird an den letzten Ziffern erkannt. Börsen ziehen ihre Gebühr oft von dem ab, was Sie senden: ' +
+    'Prüfen Sie vor dem Bestätigen, was ankommt.',
+  'transfer.other':
+    'Ein anderer Betrag zählt nicht für diese Zahlung. {merchant} sieht ihn zwar, aber Sie müssen sich dann an ' +
+    '{merchant} wenden.',
+  'transfer.late':
+    'Wenn Sie genau {amount} schon gesendet haben, zählt es noch, sobald es ankommt. Senden Sie es nicht noch ' +
+    'einmal: Öffnen Sie diese Seite später, um es zu sehen.',
   'sound.play': 'Einem Telefon in der Nähe vorspielen',
   'sound.stop': 'Nicht mehr spielen',
   'sound.playing':

@@ -32,6 +32,7 @@ export const en = {
   'ways.none_hint':
     'Open this page where your wallet is: in your phone’s wallet app, or in a browser with a wallet extension.',
   'ways.apps': 'Open in a wallet app',
+  'ways.transfer': 'From an exchange or any wallet',
   'ways.qr': 'Scan with your phone',
   'ways.change': 'Choose another way',
   'ways.embedded': 'Continue to the payment',
@@ -43,11 +44,28 @@ export const en = {
   'qr.solana_transfer': 'For wallets that cannot read the first code. Change neither the amount nor the memo.',
   'qr.tempo': 'For wallets that know Tempo. Check that the amount is right and the memo is filled in.',
   'qr.page': 'Scan with your phone’s camera to open this page there.',
+  'qr.transfer': 'For Solana wallets. Check that yours shows exactly this amount.',
+  'qr.address': 'The address alone. Enter the token, the network and the amount yourself, as they stand here.',
   'qr.tab.solana_request': 'Solana Pay',
   'qr.tab.solana_transfer': 'Simple transfer',
   'qr.tab.tempo': 'Tempo',
   'qr.tab.page': 'This page',
+  'qr.tab.transfer': 'With the amount',
+  'qr.tab.address': 'Address alone',
   'qr.alt': 'QR code',
+  'transfer.not_ethereum': '{network}, not Ethereum',
+  'transfer.token': 'Token',
+  'transfer.amount': 'Exact amount',
+  'transfer.address': 'Address to send to',
+  'transfer.exactly': 'Exactly {amount} must arrive.',
+  'transfer.fees':
+    'Your payment is recognized by its last digits. Exchanges often take their fee off what you send: check what ' +
+    'arrives before you confirm.',
+  'transfer.other':
+    'Another amount does not count for this payment. {merchant} sees it, but you have to contact {merchant} then.',
+  'transfer.late':
+    'If you have already sent exactly {amount}, it still counts when it arrives. Do not send it again: open this ' +
+    'page later to see it.',
   'sound.play': 'Play to a phone nearby',
   'sound.stop': 'Stop playing',
   'sound.playing': 'Playing, too high for most ears. An app on a phone nearby that listens shows this payment.',

@@ -35,6 +35,7 @@ export const es: Messages = {
     'Abra esta página donde esté su monedero: en la aplicación de su teléfono o en un navegador con una ' +
     'extensión de monedero.',
   'ways.apps': 'Abrir en una aplicación de monedero',
+  'ways.transfer': 'Desde un exchange o cualquier monedero',
   'ways.qr': 'Escanear con el teléfono',
   'ways.change': 'Pagar de otra forma',
   'ways.embedded': 'Continuar al pago',
@@ -47,11 +48,28 @@ export const es: Messages = {
   'qr.solana_transfer': 'Para monederos que no leen el primer código. No cambie ni el importe ni el memo.',
   'qr.tempo': 'Para monederos que conocen Tempo. Compruebe que el importe es correcto y que el memo está relleno.',
   'qr.page': 'Escanee el código con la cámara de su teléfono para abrir allí esta página.',
+  'qr.transfer': 'Para monederos de Solana. Compruebe que el suyo muestra exactamente este importe.',
+  'qr.address': 'Solo la dirección. Introduzca el token, la red y el importe tal como figuran aquí.',
   'qr.tab.solana_request': 'Solana Pay',
   'qr.tab.solana_transfer': 'Transferencia simple',
   'qr.tab.tempo': 'Tempo',
   'qr.tab.page': 'Esta página',
+  'qr.tab.transfer': 'Con el importe',
+  'qr.tab.address': 'Solo dirección',
   'qr.alt': 'Código QR',
+  'transfer.not_ethereum': '{network}, no Ethereum',
+  'transfer.token': 'Token',
+  'transfer.amount': 'Importe exacto',
+  'transfer.address': 'Dirección a la que enviar',
+  'transfer.exactly': 'Deben llegar exactamente {amount}.',
+  'transfer.fees':
+    'Su pago se reconoce por las últimas cifras. Los exchanges suelen descontar su comisión de lo que envía: ' +
+    'compruebe cuánto llega antes de confirmar.',
+  'transfer.other':
+    'Otro importe no cuenta para este pago. {merchant} lo ve, pero entonces usted debe contactar con {merchant}.',
+  'transfer.late':
+    'Si ya ha enviado exactamente {amount}, todavía cuenta cuando llegue. No lo envíe otra vez: abra esta página ' +
+    'más tarde para verlo.',
   'sound.play': 'Enviar por sonido a un teléfono cercano',
   'sound.stop': 'Dejar de sonar',
   'sound.playing':

@@ -35,6 +35,7 @@ export const ja: Messages = {
     'ウォレットのある場所でこのページを開いてください。スマートフォンの' +
     'ウォレットアプリ、またはウォレット拡張機能のあるブラウザです。',
   'ways.apps': 'ウォレットアプリで開く',
+  'ways.transfer': '取引所や任意のウォレットから送る',
   'ways.qr': 'スマートフォンで読み取る',
   'ways.change': '別の方法を選ぶ',
   'ways.embedded': '支払いに進む',
@@ -46,11 +47,29 @@ export const ja: Messages = {
   'qr.solana_transfer': '最初のコードを読み取れないウォレット用です。金額とメモは変更しないでくだ' + 'さい。',
   'qr.tempo': 'Tempoに対応したウォレット用です。金額が正しく、メモが入力されていることを' + '確認してください。',
   'qr.page': 'スマートフォンのカメラで読み取ると、このページが開きます。',
+  'qr.transfer': 'Solanaのウォレット用です。ちょうどこの金額が表示されることを確認してください。',
+  'qr.address': 'アドレスのみです。トークン、ネットワーク、金額は、ここにある通りに入力してください。',
   'qr.tab.solana_request': 'Solana Pay',
   'qr.tab.solana_transfer': '通常の送金',
   'qr.tab.tempo': 'Tempo',
   'qr.tab.page': 'このページ',
+  'qr.tab.transfer': '金額入り',
+  'qr.tab.address': 'アドレスのみ',
   'qr.alt': 'QRコード',
+  'transfer.not_ethereum': '{network}(Ethereumではありません)',
+  'transfer.token': 'トークン',
+  'transfer.amount': '正確な金額',
+  'transfer.address': '送金先アドレス',
+  'transfer.exactly': 'ちょうど{amount}が届く必要があります。',
+  'transfer.fees':
+    'お支払いは末尾の数字で見分けられます。取引所は送金額から手数料を差し引くことがよくあります。確定する前に、届' +
+    'く金額を確認してください。',
+  'transfer.other':
+    '金額が異なると、この支払いには数えられません。{merchant}はその送金を確認できますが、その場合は{merchant}への' +
+    'お問い合わせが必要です。',
+  'transfer.late':
+    'すでにちょうど{amount}を送金した場合は、届いた時点で有効になります。もう一度送金せず、後でこのページを開いて' +
+    'ご確認ください。',
   'sound.play': '近くのスマートフォンへ音で送る',
   'sound.stop': '再生を止める',
   'sound.playing':

@@ -3,7 +3,7 @@ import type { Terms } from '../check/terms.ts';
 
 /** A QR code that pays an intent, or leads to the page. */
 export interface Code {
-  readonly kind: 'solana_request' | 'solana_transfer' | 'tempo' | 'page';
+  readonly kind: 'solana_request' | 'solana_transfer' | 'tempo' | 'page' | 'transfer' | 'address';
   readonly content: string;
 }
 
@@ -38,6 +38,16 @@ export function codesOf(
   }
 }
 
+/** The codes of a plain transfer, which pays an intent by its amount; the best one first. */
+export function transferCodesOf(intent: Intent, { network }: Terms): readonly Code[] {
+  const address: Code = { kind: 'address', content: intent.requestor };
+  // EIP-681 names network and token, but many wallets read the address alone or send on the network that they are on:
+  // a code that fills in half of it is worse than one that fills in nothing.
+  if (network.family !== 'solana') return [address];
+  const { requestor, amount, tokenAddress } = intent;
+  return [{ kind: 'transfer', content: solanaUrl(requestor, { amount, 'spl-token': tokenAddress }) }, address];
+}
+
 /** Whether the requestor's token account is known to exist: without it such a transfer fails. A build finds out. */
 const hasTokenAccount = ({ direction, fulfiller, ataRentLamports }: Intent): boolean =>
   direction === 'request' && fulfiller !== null && ataRentLamports === null;
@@ -45,8 +55,12 @@ const hasTokenAccount = ({ direction, fulfiller, ataRentLamports }: Intent): boo
 /** Solana Pay's transfer request. */
 function solanaTransfer({ requestor, amount, tokenAddress, reference, id }: Intent, label: string): Code {
   const fields = { amount, 'spl-token': tokenAddress, reference, label, message: id };
+  return { kind: 'solana_transfer', content: solanaUrl(requestor, fields) };
+}
+
+function solanaUrl(recipient: string, fields: Readonly<Record<string, string>>): string {
   const query = Object.entries(fields).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  return { kind: 'solana_transfer', content: `solana:${requestor}?${query.join('&')}` };
+  return `solana:${recipient}?${query.join('&')}`;
 }
 
 /** EIP-681. */

@@ -3,7 +3,7 @@ import type { Terms } from '../check/terms.ts';
 import { formatAmount, solOf } from '../format/money.ts';
 import type { Checkout } from '../pay/checkout.ts';
 import type { State, Step } from '../pay/state.ts';
-import { codesOf } from '../pay/codes.ts';
+import { codesOf, transferCodesOf } from '../pay/codes.ts';
 import { lastAskedAt } from '../pay/money.ts';
 import type { Status } from '../pay/status.ts';
 import { Address } from './address.tsx';
@@ -41,6 +41,8 @@ export function Paying(props: PayingProps) {
     const hint = isAnother ? t('pay.again_after_another', { merchant: name }) : t('pay.start_again_hint');
     return <Again since={since} hint={hint} clock={clock} onRestart={() => checkout.restart()} />;
   }
+  const isByAmount = intent.attribution === 'amount';
+  if (isByAmount && (status.key === 'expired' || status.key === 'cancelled')) return <Late intent={intent} />;
   if (status.offers === 'nothing' || terms === null) return null;
   if (isEmbedded)
     return (
@@ -59,6 +61,8 @@ export function Paying(props: PayingProps) {
           intent={intent}
           network={terms.network}
           codes={codesOf(intent, terms, place)}
+          transferCodes={isByAmount ? transferCodesOf(intent, terms) : null}
+          merchant={name}
           page={page}
           onChoose={(wallet) => void checkout.connect(wallet)}
           sponsor={state.hasSponsor ? name : null}
@@ -73,6 +77,12 @@ export function Paying(props: PayingProps) {
     case 'confirming':
       return <Confirm step={step} intent={intent} checkout={checkout} merchant={name} />;
   }
+}
+
+/** Exchanges may take hours, and the amount stays the intent's for days. */
+function Late({ intent: { amount, token } }: { readonly intent: Intent }) {
+  const t = useTranslator();
+  return <p class="muted">{t('transfer.late', { amount: `${formatAmount(amount, t.language)}\u00a0${token}` })}</p>;
 }
 
 function Back({ onBack }: { readonly onBack: () => void }) {

@@ -9,11 +9,15 @@ import { useTranslator } from './context.ts';
 import { useWallets } from './hooks.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Play } from './play.tsx';
+import { Transfer } from './transfer.tsx';
 
 interface Props {
   readonly intent: Intent;
   readonly network: Network;
   readonly codes: readonly Code[];
+  /** Those of a plain transfer; null where none pays the intent. */
+  readonly transferCodes: readonly Code[] | null;
+  readonly merchant: string;
   /** The whole link, secret included. */
   readonly page: string;
   readonly onChoose: (wallet: Wallet) => void;
@@ -21,14 +25,15 @@ interface Props {
   readonly sponsor: string | null;
 }
 
-/** How a person can pay: a wallet of this browser, one on the phone, a code or a sound. */
-export function Ways({ intent, network, codes, page, onChoose, sponsor }: Props) {
+/** How a person can pay: a wallet of this browser, one on the phone, a plain transfer, a code or a sound. */
+export function Ways({ intent, network, codes, transferCodes, merchant, page, onChoose, sponsor }: Props) {
   const t = useTranslator();
   const wallets = useWallets(network);
   const [isPhone] = useState(() => isHandheld());
   const isAlone = wallets.length === 0;
   // Wallets announce themselves within moments: what would jump away again is not shown before.
   const isSettled = useSettled();
+  const opensOne = isAlone && isSettled && !isPhone;
   return (
     <div class="ways">
       <h2>{t('ways.title')}</h2>
@@ -50,7 +55,7 @@ export function Ways({ intent, network, codes, page, onChoose, sponsor }: Props)
         </ul>
       )}
       {!isAlone && sponsor !== null && <p class="muted small">{t('ways.sponsored', { merchant: sponsor })}</p>}
-      {isAlone && isSettled && !isPhone && (
+      {opensOne && (
         <div class="empty">
           <p>{t('ways.none')}</p>
           <p class="muted small">{t('ways.none_hint')}</p>
@@ -69,7 +74,14 @@ export function Ways({ intent, network, codes, page, onChoose, sponsor }: Props)
           ))}
         </ul>
       )}
-      <Disclosure name={t('ways.qr')} icon="qr" isOpenAtFirst={isAlone && isSettled && !isPhone}>
+      {transferCodes !== null && (
+        <Disclosure name={t('ways.transfer')} icon="send" isOpenAtFirst={opensOne}>
+          <Transfer intent={intent} network={network} merchant={merchant}>
+            <LazyQr codes={transferCodes} />
+          </Transfer>
+        </Disclosure>
+      )}
+      <Disclosure name={t('ways.qr')} icon="qr" isOpenAtFirst={opensOne && transferCodes === null}>
         <LazyQr codes={codes} />
       </Disclosure>
       <Play intent={intent} />

@@ -41,6 +41,56 @@ describe('the payment page', () => {
     );
   });
 
+  it.each([
+    ['base', 'Base Sepolia, not Ethereum', 1],
+    ['solana', 'Solana devnet', 2],
+    ['tempo', 'Tempo Moderato, not Ethereum', 1],
+  ] as const)('offers a plain transfer of an intent by amount, on %s', async (family, network, codes) => {
+    const { page, standIn } = await visitWith({ family, changes: { attribution: 'amount' }, viewport: NARROW });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const way = page.locator('.transfer');
+    await way.locator('.qr-image').waitFor();
+    expect(await way.locator('.fact dd').first().textContent()).toBe(network);
+    const copied = async (what: string): Promise<unknown> => {
+      await way.getByRole('button', { name: `Copy ${what}` }).click();
+      await way.getByText('Copied').waitFor();
+      return page.evaluate('navigator.clipboard.readText()');
+    };
+    expect(await copied('Exact amount')).toBe('12.345678');
+    await way.getByText('Copied').waitFor({ state: 'detached' });
+    expect(await copied('Address to send to')).toBe(TERMS[family].requestor);
+    expect(await way.textContent()).toContain("Nora's Bikes sees it");
+    expect(await way.locator('.tabs button').count()).toBe(codes === 1 ? 0 : codes);
+    expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
+    standIn.become(paid as Partial<Intent>);
+    await status(page, 'Paid').waitFor();
+  });
+
+  it('keeps the wallets before a plain transfer, which opens when it is wanted', async () => {
+    const wallet = new EvmWallet('base');
+    const { page } = await visitWith({ family: 'base', changes: { attribution: 'amount' }, install: wallet.install });
+    await page.locator('.wallets button').waitFor();
+    expect(await page.locator('.transfer').count()).toBe(0);
+    const names = await page.locator('.ways button').allTextContents();
+    expect(names.slice(0, 3)).toEqual(['Amber', 'From an exchange or any wallet', 'Scan with your phone']);
+    await page.getByRole('button', { name: 'From an exchange or any wallet' }).click();
+    await page.locator('.transfer').waitFor();
+  });
+
+  it('offers no plain transfer where none pays', async () => {
+    const { page } = await visitWith({ family: 'base' });
+    await page.locator('.qr-image').waitFor();
+    expect(await page.getByText('From an exchange or any wallet').count()).toBe(0);
+  });
+
+  it('says after the end that a plain transfer still counts', async () => {
+    const changes = { attribution: 'amount', state: 'expired' } as const;
+    const { page } = await visitWith({ family: 'base', changes, viewport: NARROW });
+    await status(page, 'The time has run out').waitFor();
+    await page.getByText('If you have already sent exactly 12.345678').waitFor();
+    expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
+  });
+
   it('says what arrived when it is not what was asked for, now and after a reload', async () => {
     const { page, standIn } = await visitWith({ family: 'base' });
     await status(page, 'Waiting').waitFor();

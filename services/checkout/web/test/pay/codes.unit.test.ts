@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import jsqr from 'jsqr';
-import { codesOf } from '../../src/pay/codes.ts';
+import { codesOf, transferCodesOf } from '../../src/pay/codes.ts';
 import { qrPath } from '../../src/ui/qr-path.ts';
 import { terms as base } from '../../../../../packages/chains/test/base/payments.ts';
 import { termsIn } from '../../../../../packages/chains/test/solana/payments.ts';
@@ -81,6 +81,23 @@ describe('the codes of a payment', () => {
     ];
     expect(all).toHaveLength(5);
     for (const { content } of all) expect(scanned(content)).toBe(content);
+  });
+
+  it('are of a plain transfer the address alone, where wallets read the rest in several ways', () => {
+    for (const terms of [base, tempo]) {
+      const codes = transferCodesOf(intentOf(terms), shown(terms));
+      expect(codes).toEqual([{ kind: 'address', content: terms.requestor }]);
+      expect(scanned(codes[0]?.content ?? '')).toBe(terms.requestor);
+    }
+  });
+
+  it('are of a plain transfer on Solana its request, without a reference, and the address', () => {
+    const terms = termsIn('USDC');
+    const [transfer, address] = transferCodesOf(intentOf(terms), shown(terms));
+    const url = new URL(scanned(transfer?.content ?? '') ?? '');
+    expect([url.protocol, url.pathname]).toEqual(['solana:', terms.requestor]);
+    expect(Object.fromEntries(url.searchParams)).toEqual({ amount: '12.345678', 'spl-token': terms.tokenAddress });
+    expect(address).toEqual({ kind: 'address', content: terms.requestor });
   });
 
   it('have a quiet zone of four modules', () => {

@@ -211,6 +211,7 @@ const Details = ({ link }: { readonly link: LinkData }) => (
           <Copy text={link.id} of="the id" />
         </span>,
       ],
+      ['Also paid', link.attribution === 'amount' ? 'from an exchange or any wallet, by its amount' : null],
       ['Paid by', link.paidBy === null ? null : <Link href={`/payments/${link.paidBy}`}>{short(link.paidBy)}</Link>],
       ['Paid', link.paidAt === null ? null : <Time at={link.paidAt} />],
       ['Cancelled', link.cancelledAt === null ? null : <Time at={link.cancelledAt} />],

@@ -63,6 +63,7 @@ function Fields({ offers, onClose }: { readonly offers: readonly Offerable[]; re
           body: {
             amount: field('amount').trim(),
             offers: chosen.map(({ chain, token, requestor }) => ({ chain, token, requestor })),
+            ...(form.has('attribution') && { attribution: 'amount' as const }),
             ...(ttl !== USUAL && { ttlSeconds: Number(ttl) }),
             ...(metadata && { metadata }),
           },
@@ -112,6 +113,12 @@ function Fields({ offers, onClose }: { readonly offers: readonly Offerable[]; re
         <p className="muted small">
           They are paid to the wallets of your <Link href="/settings">settings</Link>.
         </p>
+        <Tick
+          name="attribution"
+          value="amount"
+          label="Also from an exchange or any wallet"
+          hint="Up to 0.009999 is added to the amount, by which a plain transfer is recognized."
+        />
       </fieldset>
       <Field
         label="Metadata"
