@@ -7,6 +7,8 @@ const NEVER_MS = 600_000;
 /** More than a lane reads at once. */
 const WAITING = 150;
 const ROUNDS = 4;
+/** Accounts that would take all places of a process, and more, if each had all that it may. */
+const OWNERS = 14;
 
 describe('An endpoint', () => {
   let harness: Harness;
@@ -46,6 +48,36 @@ describe('An endpoint', () => {
     await until('them to hang', () => receivers.reduce((sum, { received }) => sum + received.length - 20, 0) === 32);
     await harness.emit(account.id, { livemode: true });
     await until('the live event', () => live.received.length === 1);
+  });
+
+  it('gets its first event while 14 other accounts hold all that they may after they were quick', async () => {
+    harness = await Harness.open();
+    await harness.start({ sendTimeoutMs: NEVER_MS });
+    let holds = false;
+    const owners = [];
+    for (let owner = 0; owner < OWNERS; owner += 1) {
+      let held = 0;
+      const respond: Respond = (received, response) => {
+        if (holds) held += 1;
+        else status(200)(received, response);
+      };
+      const { account, receiver } = await harness.account(respond);
+      const receivers = [receiver];
+      for (let more = 0; more < 3; more += 1) receivers.push(await harness.receiver(account.id, respond));
+      owners.push({ account, receivers, held: () => held });
+    }
+    for (const { account } of owners) await harness.emitMany(account.id, 8);
+    await until('all to accept', () =>
+      owners.every(({ receivers }) => receivers.every(({ received }) => received.length === 8)),
+    );
+    holds = true;
+    for (const { account, held } of owners) {
+      await harness.emitMany(account.id, 10);
+      await until('its first event to be attempted', () => held() > 0);
+    }
+    const other = await harness.account(status(200));
+    await harness.emit(other.account.id);
+    await until('the event of another account', () => other.receiver.received.length === 1);
   });
 
   it('receives what waited while it was slow as soon as it responds, without a sweep', async () => {
