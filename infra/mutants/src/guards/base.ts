@@ -101,8 +101,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what a landing has cost is read beside the steps from when it is seen',
     file: `${src}/observe/settlements.ts`,
-    guard:
-      "fees?.begin(open.filter((one) => one.kind === 'landed' && !one.reported && !due.has(one)).slice(0, most - due.size));",
+    guard: 'fees?.begin(unreported.slice(0, most - due.size));',
     instead: '',
     test: {
       file: `${CHAINS}/test/hostile/late-on-base.unit.test.ts`,

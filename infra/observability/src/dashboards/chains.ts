@@ -73,7 +73,7 @@ export const chains: DashboardSpec = {
         chart(
           'Final by one upstream only',
           'short',
-          'For over a minute no second one shows them; and how many settlements and extra payments were disproved. Normally 0.',
+          'For over a minute no second one shows them; and how many payments were disproved. Normally 0.',
           [`max by (network, shard) (payments_watcher_unshown{${NETWORK}})`, '{{network}} {{shard}}'],
           [
             `sum by (network) (increase(payments_watcher_disproved_total{${NETWORK}}[$__rate_interval]))`,

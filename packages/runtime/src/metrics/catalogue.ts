@@ -475,8 +475,8 @@ export const METRICS = {
     unit: 's',
     buckets: REQUEST,
     description: lines(
-      'HTTP requests to RPC upstreams: count, errors and latency of each. A batch is one request. `late`: a step waited',
-      'for a moment only, and reads it beside the steps; that is no failure of the upstream.',
+      'HTTP requests to RPC upstreams: count, errors and latency of each. A batch is one request.',
+      '`late`: a step waited for a moment only, and reads it beside the steps; that is no failure of the upstream.',
     ),
     labels: {
       network,

@@ -122,7 +122,8 @@ export async function confirm(
     [...due].filter((one) => hashes.get(placeOf(one).block) === placeOf(one).blockHash),
     fees,
   );
-  fees?.begin(open.filter((one) => one.kind === 'landed' && !one.reported && !due.has(one)).slice(0, most - due.size));
+  const unreported = open.filter((one) => one.kind === 'landed' && !one.reported && !due.has(one));
+  fees?.begin(unreported.slice(0, most - due.size));
   const observations: Observation[] = [];
   const kept: Seen[] = [];
   for (const one of open) {
