@@ -36,7 +36,7 @@ describe('a request that the dashboard forwards', () => {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
       response.end(JSON.stringify(body));
     };
-  /** Requests that the gateway does not answer, one after the other: sent at once they may wait too long for a look-up. */
+  /** Requests that hang at the gateway, one after the other: sent at once they may wait too long for a look-up. */
   async function hanging<Answer>(times: number, ask: (n: number) => Promise<Answer>): Promise<Promise<Answer>[]> {
     const asked: Promise<Answer>[] = [];
     const before = received.length;
