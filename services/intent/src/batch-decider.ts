@@ -72,8 +72,8 @@ export const REPLY_TO_HEADER = 'reply-to';
 const MAX_EVENT_BYTES = 512 * 1024;
 
 /**
- * Of events, after which other work has its turn: they take a few milliseconds. A batch is bounded by what is asked, and
- * one account can ask in 10 KB for 64 changes of intents with 43 KB of metadata each.
+ * Of events, after which other work has its turn: they take a few milliseconds. A batch is bounded by what is asked,
+ * and one account can ask in some KB for 64 changes of intents with 43 KB of metadata each.
  */
 const PIECE_CHARACTERS = 128 * 1024;
 

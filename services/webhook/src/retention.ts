@@ -62,7 +62,9 @@ export function createRetention(database: Database, log: Logger, now: () => numb
       const promises = await clean(stopping, (rows) =>
         forgetGasPromises(database, new Date(now() - GAS_PROMISES_RETENTION_MS), rows),
       );
-      const amounts = await clean(stopping, (rows) => forgetReservedAmounts(database, new Date(now() - AMOUNTS_KEPT_MS), rows));
+      const amounts = await clean(stopping, (rows) =>
+        forgetReservedAmounts(database, new Date(now() - AMOUNTS_KEPT_MS), rows),
+      );
       // The database knows how old they must be.
       const audited = await clean(stopping, (rows) => forgetAuditEntries(database, rows));
       const deleted = { deliveries, missed, endpoints, answers, replays, promises, amounts, audited };

@@ -36,6 +36,16 @@ describe('a request that the dashboard forwards', () => {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
       response.end(JSON.stringify(body));
     };
+  /** Requests that hang at the gateway, one after the other: sent at once they may wait too long for a look-up. */
+  async function hanging<Answer>(times: number, ask: (n: number) => Promise<Answer>): Promise<Promise<Answer>[]> {
+    const asked: Promise<Answer>[] = [];
+    const before = received.length;
+    for (let n = 0; n < times; n++) {
+      asked.push(ask(n));
+      await until('the next of them', () => received.length === before + n + 1);
+    }
+    return asked;
+  }
   const refusal = (code: string) => ({ error: { code, message: 'No.', param: null, details: null } });
 
   beforeAll(async () => {
@@ -189,8 +199,7 @@ describe('a request that the dashboard forwards', () => {
 
   it('returns 429 while sixteen others of its account are under way, and is served when one ends', async () => {
     answer = () => undefined;
-    const slow = Array.from({ length: 16 }, () => owner.pay('listIntents', { accountId }));
-    await until('all of them', () => received.length === 16);
+    const slow = await hanging(16, () => owner.pay('listIntents', { accountId }));
     const refused = await owner.pay('listIntents', { accountId });
     expect([refused.status, refused.code]).toEqual([429, 'rate_limit.exceeded']);
     const other = (await cluster.database.prisma.account.create({ data: { id: newAccountId(), name: 'Other' } })).id;
@@ -218,10 +227,7 @@ describe('a request that the dashboard forwards', () => {
     const { id: userId } = await prisma.user.findUniqueOrThrow({ where: { email: 'busy@shop.example' } });
     for (const account of [second, third])
       await prisma.member.create({ data: { accountId: account, userId, role: 'owner' } });
-    const slow = [first, second].flatMap((account) =>
-      Array.from({ length: 16 }, () => busy.pay('listIntents', { accountId: account })),
-    );
-    await until('all of them', () => received.length === 32);
+    const slow = await hanging(32, (n) => busy.pay('listIntents', { accountId: n < 16 ? first : second }));
     expect((await busy.pay('listIntents', { accountId: third })).code).toBe('rate_limit.exceeded');
     const other = await memberOf(cluster.database, dashboard.url, { name: 'other', role: 'owner', accountId: third });
     answer = json(200, { intents: [], hasMore: false, nextCursor: null });
@@ -252,10 +258,7 @@ describe('a request that the dashboard forwards', () => {
     for (const { person, accounts, headers } of busy) {
       const build = (n: number) =>
         person.pay('buildIntent', { accountId: accounts[n % 2] ?? '', params, headers, body: { sponsored: true } });
-      for (let n = 0; n < 8; n++) {
-        slow.push(build(n));
-        await until('a request that hangs', () => received.length === slow.length);
-      }
+      slow.push(...(await hanging(8, build)));
       expect((await build(8)).code).toBe('rate_limit.exceeded');
     }
     answer = json(200, { intents: [], hasMore: false, nextCursor: null });

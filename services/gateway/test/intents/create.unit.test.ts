@@ -7,7 +7,7 @@ import { ApiError } from '../../src/api-error.ts';
 import type { Call } from '../../src/endpoint.ts';
 import { createIntent } from '../../src/intents/create.ts';
 
-/** A create of an intent that is paid by its amount, which ends with this error. @returns what it reserved and released */
+/** A create of an intent that is paid by its amount, which ends with this error. @returns what stays reserved */
 async function fail(error: Error): Promise<{ readonly thrown: unknown; readonly left: readonly string[] }> {
   const reserved = new Set<string>();
   const adapter = {
