@@ -131,8 +131,8 @@ export class AmountKeeper {
     if (deposit.heldFrom !== undefined || intent.heldFrom !== undefined) return { kind: 'wait' };
     if (deposit.state === 'assigned' && deposit.intentId === intentId) return { kind: 'assigned' };
     const reason = reasonToLeave(deposit, intent);
-    // A reorg may have undone the deposit that has paid it, and this may be the same transfer: the intent is told of that
-    // by another partition.
+    // A reorg may have undone the deposit that has paid it, and this may be the same transfer. Another partition tells
+    // the intent of that.
     if (reason === PAID && intent.settlement?.depositId !== undefined && tries <= TRIES_OF_PAID)
       return { kind: 'wait' };
     if (reason !== null) return leave(reason);

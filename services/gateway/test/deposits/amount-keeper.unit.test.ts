@@ -128,7 +128,7 @@ describe('What has exactly the amount of an intent', () => {
     expect(await judged({ deposit: depositWith({ heldFrom: 2 }), tries: 20 })).toEqual([51_200]);
   });
 
-  it('is looked at again where the deposit that has paid the intent may be undone, and left after a while', async () => {
+  it('is looked at again where the deposit that has paid may be undone, and left after a while', async () => {
     const intent = { ...PAID, settlement: BY_DEPOSIT };
     expect(await judged({ intent })).toEqual([400]);
     expect(await judged({ intent, tries: 6 })).toEqual([12_800]);

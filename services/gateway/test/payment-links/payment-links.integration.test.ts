@@ -217,7 +217,8 @@ describe('payment links', () => {
       const { tokenAddress } = link.paymentLink.offers[0] ?? {};
       await cluster.database.sql.query(
         `INSERT INTO service.reserved_amounts
-                (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
+                (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at,
+                 until)
          SELECT 'pi_taken' || n, $1, false, $2, $3, $4, 77000000 + n, now(), now() + interval '1 hour'
            FROM generate_series(1, 9999) n`,
         [cluster.accountId, BASE, tokenAddress, ON_BASE],
