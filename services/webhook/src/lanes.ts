@@ -15,7 +15,7 @@ import {
 import { BackOff, boundedCache, count, type Logger, within } from '@pf/runtime';
 import { Batches } from './batches.ts';
 import type { Deliverer, Made } from './deliverer.ts';
-import { FairSlots, type Starter } from './fair-slots.ts';
+import { FairSlots, type Share, type Starter } from './fair-slots.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 
 /** Within a minute of a process's death its lanes are free again, and have been found by a sweep. */
@@ -49,13 +49,19 @@ const LOOKS_MS = 60_000;
 const KNOWN_RECEIVERS = 50_000;
 const DISABLED_AFTER_MS = FAILING_DAYS * 24 * 3_600_000;
 
+/** Where the attempts to a URL have their slots, by how it responds: none takes any from another. */
+type Pace = 'quick' | 'slow' | 'failing';
+
 /** How many attempts may be under way at once in a process. */
-interface Shares {
-  /** To URLs that respond, and to those that fail: these take nothing from the others. */
-  readonly responding: number;
-  readonly failing: number;
-  readonly perAccount: number;
+export interface Shares {
+  readonly live: Readonly<Record<Pace, Share>>;
+  /** Test mode takes nothing from live mode. */
+  readonly test: Readonly<Record<Pace, Share>>;
+  /** To one URL, and to one that is slow. */
   readonly perUrl: number;
+  readonly perSlowUrl: number;
+  /** An attempt that takes longer is late, milliseconds: it goes on in a slot for slow URLs. */
+  readonly lateAfterMs: number;
 }
 
 export interface LanesDependencies {
@@ -69,6 +75,14 @@ export interface LanesDependencies {
   readonly announce: (endpointIds: readonly string[]) => void;
   /** Gets deliveries with a new attempt. Must neither throw nor be waited for. */
   readonly attempted: (deliveries: readonly DueDelivery[]) => void;
+}
+
+/** What a run needs of its lanes. */
+interface RunsOf {
+  now(): number;
+  slotsOf(run: Run): FairSlots;
+  begin(run: Run, delivery: DueDelivery, slots: FairSlots): void;
+  readonly perSlowUrl: number;
 }
 
 /** A URL that has been woken. */
@@ -90,6 +104,8 @@ class Run implements Starter {
   /** The intents of the attempts under way. */
   readonly intents = new Set<string>();
   running = 0;
+  /** Of these, the ones that take long. */
+  late = 0;
   /** Until when what is due waited for this URL or its account, not for us; milliseconds since 1970. */
   heldUntil = Number.NEGATIVE_INFINITY;
   timer: NodeJS.Timeout | null = null;
@@ -98,53 +114,52 @@ class Run implements Starter {
   looks = 0;
   #faults = 0;
   #restUntil = 0;
-  readonly #now: () => number;
-  readonly #begin: (run: Run, delivery: DueDelivery, slots: FairSlots) => void;
+  readonly #lanes: RunsOf;
 
-  constructor(
-    endpointId: string,
-    now: () => number,
-    begin: (run: Run, delivery: DueDelivery, slots: FairSlots) => void,
-  ) {
+  constructor(endpointId: string, lanes: RunsOf) {
     this.endpointId = endpointId;
-    this.#now = now;
-    this.#begin = begin;
+    this.#lanes = lanes;
   }
 
   get owner(): string {
     return this.lane ? `${this.lane.accountId} ${this.lane.livemode ? 'live' : 'test'}` : '';
   }
 
-  canStart(): boolean {
+  get pace(): Pace {
+    if (this.health?.failing) return 'failing';
+    return this.late > 0 || this.health?.slow ? 'slow' : 'quick';
+  }
+
+  canStart(slots: FairSlots): boolean {
     return (
       this.queue.length > 0 &&
-      this.running < (this.health?.atOnce ?? 0) &&
-      this.leasedUntil - this.#now() >= ATTEMPT_MS &&
+      this.running < this.#atOnce &&
+      this.#lanes.slotsOf(this) === slots &&
+      this.leasedUntil - this.#lanes.now() >= ATTEMPT_MS &&
       this.#next() !== -1
     );
   }
 
   start(slots: FairSlots): void {
     const [delivery] = this.queue.splice(this.#next(), 1);
-    if (delivery) this.#begin(this, delivery, slots);
+    if (delivery) this.#lanes.begin(this, delivery, slots);
   }
 
   holdBack(): void {
-    this.heldUntil = this.#now();
+    this.heldUntil = this.#lanes.now();
   }
 
   /** Whether what is due waits for the response to this delivery: for its place, or as an event of the same intent. */
   isWaitingFor({ intentId }: DueDelivery): boolean {
     return (
-      this.running >= (this.health?.atOnce ?? 0) ||
-      (intentId !== null && this.queue.some((waiting) => waiting.intentId === intentId))
+      this.running >= this.#atOnce || (intentId !== null && this.queue.some((waiting) => waiting.intentId === intentId))
     );
   }
 
   /** A fault of ours, such as a database that is unavailable: the receiver has nothing to do with it. */
   faulted(): void {
     const ms = Math.min(FIRST_FAULT_REST_MS * 2 ** this.#faults++, LONGEST_FAULT_REST_MS);
-    this.#restUntil = this.#now() + ms;
+    this.#restUntil = this.#lanes.now() + ms;
     this.dirty = true;
   }
 
@@ -153,7 +168,7 @@ class Run implements Starter {
   }
 
   restMs(): number {
-    const now = this.#now();
+    const now = this.#lanes.now();
     return Math.max(this.#restUntil - now, this.health?.restMs(now) ?? 0, 0);
   }
 
@@ -162,6 +177,11 @@ class Run implements Starter {
     if (this.queue.length === 0) return;
     for (const { deliveryId } of this.queue.splice(0)) this.held.delete(deliveryId);
     this.dirty = true;
+  }
+
+  get #atOnce(): number {
+    const { atOnce } = this.health ?? { atOnce: 0 };
+    return this.pace === 'slow' ? Math.min(atOnce, this.#lanes.perSlowUrl) : atOnce;
   }
 
   /** Events of an intent go out one after the other. */
@@ -185,8 +205,8 @@ export class Lanes {
   readonly #holder = randomUUID();
   readonly #runs = new Map<string, Run>();
   readonly #health = boundedCache<string, ReceiverHealth>(KNOWN_RECEIVERS);
-  readonly #responding: FairSlots;
-  readonly #failing: FairSlots;
+  readonly #slots: Readonly<Record<'live' | 'test', Readonly<Record<Pace, FairSlots>>>>;
+  readonly #ofRuns: RunsOf;
   readonly #acquires = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#acquire(runs));
   readonly #reads = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#read(runs));
   readonly #results = new Batches<Result>(RESULTS_AT_ONCE, 1, (results) => this.#settle(results), RESULTS_EVERY_MS);
@@ -198,9 +218,14 @@ export class Lanes {
 
   constructor(dependencies: LanesDependencies) {
     this.#dependencies = dependencies;
-    const { responding, failing, perAccount } = dependencies.shares;
-    this.#responding = new FairSlots(responding, perAccount);
-    this.#failing = new FairSlots(failing, perAccount);
+    const { live, test, perSlowUrl } = dependencies.shares;
+    this.#slots = { live: slotsBy(live), test: slotsBy(test) };
+    this.#ofRuns = {
+      now: dependencies.now,
+      slotsOf: (run) => this.#slotsOf(run),
+      begin: (...begun) => void this.#attempt(...begun),
+      perSlowUrl,
+    };
   }
 
   /** Something may be due for this URL. */
@@ -208,7 +233,7 @@ export class Lanes {
     if (this.#stopping.signal.aborted) return;
     let run = this.#runs.get(endpointId);
     if (!run) {
-      run = new Run(endpointId, this.#dependencies.now, (...begun) => void this.#attempt(...begun));
+      run = new Run(endpointId, this.#ofRuns);
       this.#runs.set(endpointId, run);
     }
     run.dirty = true;
@@ -248,8 +273,8 @@ export class Lanes {
     batches.add(run);
   }
 
-  #slotsOf({ health }: Run): FairSlots {
-    return health?.failing ? this.#failing : this.#responding;
+  #slotsOf({ lane, pace }: Run): FairSlots {
+    return this.#slots[lane?.livemode ? 'live' : 'test'][pace];
   }
 
   async #acquire(runs: readonly Run[]): Promise<void> {
@@ -307,16 +332,30 @@ export class Lanes {
 
   async #attempt(run: Run, delivery: DueDelivery, slots: FairSlots): Promise<void> {
     const { owner } = run;
+    let place = slots;
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      run.late += 1;
+      // From now on it keeps none of those waiting whose URLs are quick.
+      const slow = this.#slotsOf(run);
+      if (run.lane && slow !== place && slow.take(owner)) {
+        place.done(owner);
+        place = slow;
+      }
+      this.#advance(run);
+    }, this.#dependencies.shares.lateAfterMs);
     run.running += 1;
     if (delivery.intentId !== null) run.intents.add(delivery.intentId);
     const { now } = this.#dependencies;
     const began = now();
-    if (run.health?.failing) run.holdBack();
+    if (run.pace !== 'quick') run.holdBack();
     try {
       const { outcome, settled } = await this.#dependencies.deliverer.attempt(delivery, run.heldUntil);
       run.faultless();
       // Its lane is not released before, so another process waits for it, too.
       if (run.isWaitingFor(delivery) || this.#stopping.signal.aborted) run.holdBack();
+      run.health?.took(late);
       if (settled.reason === null) run.health?.succeeded();
       else run.health?.failed(began, now());
       this.#results.add({ run, delivery, settled, outcome });
@@ -326,9 +365,11 @@ export class Lanes {
       run.held.delete(delivery.deliveryId);
       run.faulted();
     }
+    clearTimeout(timer);
+    if (late) run.late -= 1;
     run.running -= 1;
     if (delivery.intentId !== null) run.intents.delete(delivery.intentId);
-    slots.done(owner);
+    place.done(owner);
     this.#advance(run);
   }
 
@@ -449,4 +490,8 @@ export class Lanes {
       return null;
     }
   }
+}
+
+function slotsBy({ quick, slow, failing }: Readonly<Record<Pace, Share>>): Readonly<Record<Pace, FairSlots>> {
+  return { quick: new FairSlots(quick), slow: new FairSlots(slow), failing: new FairSlots(failing) };
 }

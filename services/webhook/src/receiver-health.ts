@@ -2,14 +2,19 @@
 const FAILING_FROM = 3;
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
+/** Of so many attempts the median says whether a URL is slow: a single one may be the event's, or the network's. */
+const MEDIAN_OF = 5;
 
 /**
  * How many attempts a URL may have under way, learned from how it responds: one at first, twice as many after each
  * success, half as many after a failure. A URL that fails gets one probing attempt at a time with growing rests in
- * between, whatever its backlog is, until one succeeds. Times are milliseconds by one clock.
+ * between, whatever its backlog is, until one succeeds. A URL is slow while most of its last attempts were. Times are
+ * milliseconds by one clock.
  */
 export class ReceiverHealth {
   readonly #most: number;
+  /** Whether each of the last attempts was slow. */
+  readonly #late: boolean[] = [];
   #atOnce = 1;
   #failures: number;
   #failedAt = Number.NEGATIVE_INFINITY;
@@ -31,6 +36,17 @@ export class ReceiverHealth {
   /** Whether its last attempt failed. */
   get failing(): boolean {
     return this.#failures > 0;
+  }
+
+  /** Whether most of its last five attempts took long, whatever became of them. */
+  get slow(): boolean {
+    return this.#late.filter(Boolean).length > MEDIAN_OF / 2;
+  }
+
+  /** An attempt has ended, in time or late. */
+  took(late: boolean): void {
+    this.#late.push(late);
+    if (this.#late.length > MEDIAN_OF) this.#late.shift();
   }
 
   /** How much longer nothing is to be sent. */

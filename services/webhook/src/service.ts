@@ -10,14 +10,31 @@ import { createCatchUp } from './catch-up.ts';
 import { createRetention } from './retention.ts';
 import { Deliverer } from './deliverer.ts';
 import { EventConsumer } from './event-consumer.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes, type Shares } from './lanes.ts';
 import { Replayer } from './replayer.ts';
 import { createSecretCache } from './secret-cache.ts';
 import { Sweeper } from './sweeper.ts';
 
 const GROUP = 'webhook';
-/** Attempts under way in a process: URLs that fail have slots of their own, so they take none of the others'. */
-const SHARES = { responding: 400, failing: 200, perAccount: 32, perUrl: 8 };
+/**
+ * Attempts under way in a process. URLs that are slow or fail have slots of their own, and so has each mode: none takes
+ * any of the others'. A quarter is kept for accounts that have nothing under way.
+ */
+const SHARES: Shares = {
+  live: {
+    quick: { slots: 400, reserved: 100, perAccount: 32 },
+    slow: { slots: 200, reserved: 50, perAccount: 16 },
+    failing: { slots: 200, reserved: 50, perAccount: 32 },
+  },
+  test: {
+    quick: { slots: 200, reserved: 50, perAccount: 32 },
+    slow: { slots: 100, reserved: 25, perAccount: 16 },
+    failing: { slots: 100, reserved: 25, perAccount: 32 },
+  },
+  perUrl: 8,
+  perSlowUrl: 4,
+  lateAfterMs: 2_000,
+};
 /** Well within 60 s, in which everything must be scheduled again after Redis lost its data. */
 const SWEEP_MS = 10_000;
 /** How far ahead of its time a lane is woken: some sweeps may fail in between. */
@@ -48,6 +65,8 @@ export interface WebhookServiceOptions {
   readonly now?: () => number;
   /** For one whole request, milliseconds. Default 15 s. */
   readonly sendTimeoutMs?: number;
+  /** From which time on a request is late, which makes its URL a slow one, milliseconds. Default 2 s. */
+  readonly lateAfterMs?: number;
 }
 
 export interface WebhookService {
@@ -78,7 +97,8 @@ export async function startWebhookService(options: WebhookServiceOptions): Promi
   /** Tells the pages of these accounts that there is something new. */
   const notice = (accounts: readonly AccountMode[]): void =>
     publisher.publish(accountChannels(accounts).map((channel) => ({ channel, text: '' })));
-  const lanes = new Lanes({ database, deliverer, log, now, shares: SHARES, announce, attempted: notice });
+  const shares = { ...SHARES, lateAfterMs: options.lateAfterMs ?? SHARES.lateAfterMs };
+  const lanes = new Lanes({ database, deliverer, log, now, shares, announce, attempted: notice });
   const redis = { redisUrl: options.redisUrl, prefix: options.redisPrefix, log };
   const queue = new WakeQueue(redis, () => sweeper.sweepNow());
   /** Lanes are handed out by BullMQ, one process each; without Redis this process takes them all. */

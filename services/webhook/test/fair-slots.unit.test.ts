@@ -7,6 +7,7 @@ class Url implements Starter {
   waiting: number;
   running = 0;
   heldBack = 0;
+  elsewhere = false;
   readonly #log: string[];
   readonly #name: string;
 
@@ -18,7 +19,7 @@ class Url implements Starter {
   }
 
   canStart(): boolean {
-    return this.waiting > 0;
+    return this.waiting > 0 && !this.elsewhere;
   }
 
   holdBack(): void {
@@ -34,7 +35,7 @@ class Url implements Starter {
 
 describe('Fair slots', () => {
   it('go to accounts in turns, and to the URLs of an account in turns', () => {
-    const slots = new FairSlots(1, 10);
+    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 10 });
     const log: string[] = [];
     const urls = [
       new Url(log, 'large', 'large 1', 4),
@@ -44,11 +45,64 @@ describe('Fair slots', () => {
     ];
     for (const url of urls) slots.offer(url);
     for (let count = 0; count < 7; count += 1) slots.done(log.at(-1)?.split(' ')[0] ?? '');
-    expect(log).toEqual(['large 1', 'large 1', 'small', 'large 2', 'small', 'large 3', 'small', 'large 1']);
+    expect(log).toEqual(['large 1', 'small', 'large 1', 'small', 'large 2', 'small', 'large 3', 'small']);
+  });
+
+  it('go first to accounts that have none', () => {
+    const slots = new FairSlots({ slots: 2, reserved: 0, perAccount: 2 });
+    const log: string[] = [];
+    const [first, second] = [new Url(log, 'a', 'a', 9), new Url(log, 'b', 'b', 9)];
+    slots.offer(first);
+    slots.offer(second);
+    expect([first.running, second.running]).toEqual([2, 0]);
+    slots.offer(new Url(log, 'c', 'c', 9));
+    for (const owner of ['a', 'a']) slots.done(owner);
+    expect(log).toEqual(['a', 'a', 'b', 'c']);
+  });
+
+  it('are kept for accounts that have none, one for each', () => {
+    const slots = new FairSlots({ slots: 5, reserved: 2, perAccount: 9 });
+    const log: string[] = [];
+    const urls = ['a', 'b', 'c', 'd'].map((name) => new Url(log, name, name, 9));
+    for (const url of urls) slots.offer(url);
+    expect(urls.map(({ running }) => running)).toEqual([3, 1, 1, 0]);
+    slots.done('a');
+    expect(urls.map(({ running }) => running)).toEqual([3, 1, 1, 1]);
+    slots.done('b');
+    slots.done('a');
+    // The account that had none left took one of those that are kept; the other gets none of them.
+    expect(log).toEqual(['a', 'a', 'a', 'b', 'c', 'd', 'b']);
+  });
+
+  it('take over attempts from others, within the same bounds', () => {
+    const slots = new FairSlots({ slots: 4, reserved: 1, perAccount: 2 });
+    expect(['a', 'a', 'a', 'b', 'b', 'c'].map((owner) => slots.take(owner))).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+      true,
+    ]);
+    const url = new Url([], 'a', 'a', 9);
+    slots.offer(url);
+    slots.done('c');
+    slots.done('a');
+    expect(url.running).toBe(1);
+  });
+
+  it('are not given to a URL that has come to others while it waited', () => {
+    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 1 });
+    const log: string[] = [];
+    const [first, second, third] = ['a', 'b', 'c'].map((name) => new Url(log, name, name, 9));
+    for (const url of [first, second, third]) if (url) slots.offer(url);
+    if (second) second.elsewhere = true;
+    slots.done('a');
+    expect(log).toEqual(['a', 'c']);
   });
 
   it('are bounded for an account, and for all', () => {
-    const slots = new FairSlots(5, 3);
+    const slots = new FairSlots({ slots: 5, reserved: 0, perAccount: 3 });
     const log: string[] = [];
     const [first, second] = [new Url(log, 'a', 'a', 9), new Url(log, 'b', 'b', 9)];
     slots.offer(first);
@@ -62,7 +116,7 @@ describe('Fair slots', () => {
   });
 
   it('tell what waits that its account was full, and nothing to what waits for other accounts', () => {
-    const slots = new FairSlots(3, 2);
+    const slots = new FairSlots({ slots: 3, reserved: 0, perAccount: 2 });
     const log: string[] = [];
     const [first, second, other] = [
       new Url(log, 'a', 'a 1', 9),
@@ -78,7 +132,7 @@ describe('Fair slots', () => {
   });
 
   it('are given back and used again by a URL that had nothing for a while', () => {
-    const slots = new FairSlots(1, 1);
+    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 1 });
     const log: string[] = [];
     const url = new Url(log, 'a', 'a', 1);
     slots.offer(url);

@@ -62,4 +62,13 @@ describe('The health of a receiver', () => {
     health.succeeded();
     expect([health.failing, health.restMs(1)]).toEqual([false, 0]);
   });
+
+  it('is slow while three of its last five attempts were late', () => {
+    const health = new ReceiverHealth(8, false);
+    const slow = [true, true, false, true, false, false, true, false, false, false].map((late) => {
+      health.took(late);
+      return health.slow;
+    });
+    expect(slow).toEqual([false, false, false, true, true, false, false, false, false, false]);
+  });
 });

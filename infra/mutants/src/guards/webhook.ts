@@ -186,6 +186,36 @@ export const webhookGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Accounts that have attempts under way leave slots to those that have none',
+    file: 'services/webhook/src/fair-slots.ts',
+    guard: 'if (this.#free > this.#share.reserved) for',
+    instead: 'if (this.#free > 0) for',
+    test: {
+      file: 'services/webhook/test/fair-slots.unit.test.ts',
+      name: 'are kept for accounts that have none, one for each',
+    },
+  },
+  {
+    name: 'An attempt that takes long gives its slot to those whose URLs are quick',
+    file: 'services/webhook/src/lanes.ts',
+    guard: 'slow !== place && slow.take(owner)',
+    instead: 'slow !== place && owner === null',
+    test: {
+      file: 'services/webhook/test/slow-receivers.integration.test.ts',
+      name: 'gets live events, and quick URLs test events, while slow ones hold all that they may in test mode',
+    },
+  },
+  {
+    name: 'A URL that mostly takes long is slow',
+    file: 'services/webhook/src/receiver-health.ts',
+    guard: 'length > MEDIAN_OF / 2',
+    instead: 'length > MEDIAN_OF',
+    test: {
+      file: 'services/webhook/test/receiver-health.unit.test.ts',
+      name: 'is slow while three of its last five attempts were late',
+    },
+  },
+  {
     name: 'A test event is never tried again',
     file: 'services/webhook/src/deliverer.ts',
     guard: ' || eventType === TEST',

@@ -31,7 +31,7 @@ export const webhooks: DashboardSpec = {
           'max(payments_deliveries_outstanding{status="waiting"})',
           '',
         ]),
-        stat('In progress', 'short', 'Requests to receivers; at most 600 per process.', [
+        stat('In progress', 'short', 'Requests to receivers; at most 1,200 per process.', [
           'sum(payments_delivery_active)',
           '',
         ]),

@@ -574,7 +574,8 @@ export const METRICS = {
   'payments.delivery.active': level({
     services: ['webhook'],
     unit: '{attempt}',
-    description: 'Attempts under way in a process: at most 400 to URLs that respond and 200 to those that fail.',
+    description:
+      'Attempts under way in a process: at most 600 to quick URLs, 300 to slow ones and 300 to those that fail.',
     labels: {},
   }),
   'payments.endpoints.disabled': counter({
