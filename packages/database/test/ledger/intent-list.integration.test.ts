@@ -197,17 +197,17 @@ describe('The list of 200,000 intents of one account', () => {
     const fat = { accountId: 'acct_fat' as AccountId, livemode: false };
     await client.query(INSERT, [fat.accountId, fat.livemode, 101, BEGINS, 'fat']);
     await client.query("UPDATE ledger.intents SET state = repeat('x', 61000) WHERE account_id = $1", [fat.accountId]);
+    const pageAfter = async (after: Position | null) =>
+      (await client.query<{ created_at: Date; id: string; state: string }>(intentsStatement(fat, {}, after, 101))).rows;
     const pages: number[] = [];
     const seen = new Set<string>();
     let after: Position | null = null;
     do {
-      const { rows } = await client.query<{ created_at: Date; id: string; state: string }>(
-        intentsStatement(fat, {}, after, 101),
-      );
-      expect(rows.reduce((sum, { state }) => sum + state.length, 0)).toBeLessThan(1_200_000);
-      for (const { id } of rows) seen.add(id);
-      pages.push(rows.length);
-      const last = rows.at(-1);
+      const page = await pageAfter(after);
+      expect(page.reduce((sum, { state }) => sum + state.length, 0)).toBeLessThan(1_200_000);
+      for (const { id } of page) seen.add(id);
+      pages.push(page.length);
+      const last = page.at(-1);
       after = last ? { createdAt: last.created_at.getTime(), id: last.id } : null;
     } while (after !== null);
     expect([pages, seen.size]).toEqual([[18, 18, 18, 18, 18, 11, 0], 101]);
