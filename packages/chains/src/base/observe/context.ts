@@ -1,11 +1,19 @@
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Instant, NetworkFee, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
 import type { DisprovedOf } from './disproved.ts';
-import type { FeesBeside } from './fees.ts';
 import type { LateTransactions } from './late.ts';
 import type { Memory } from './memory.ts';
+import type { Seen } from './position.ts';
 import type { Sighting } from './sighting.ts';
+
+/** What landings have cost, read beside the steps. */
+export interface Fees {
+  /** Undefined where it is not known. */
+  of(one: Seen): NetworkFee | undefined;
+  /** Begins to read those of these that were not asked for. */
+  begin(landings: readonly Seen[]): void;
+}
 
 /** What it takes to judge transactions. */
 export interface Judging {
@@ -34,7 +42,7 @@ export interface Judging {
 export interface Scan extends Judging {
   readonly pool: RpcPool;
   /** What landings have cost. Absent: it is read when they are told of */
-  readonly fees?: FeesBeside;
+  readonly fees?: Fees;
   /** The same of what is not read again. False where there is no room: it has to be. Absent: as above */
   readonly takeSighting?: (sighting: Sighting) => boolean;
 }

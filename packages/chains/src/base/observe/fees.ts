@@ -4,6 +4,7 @@ import { boundedCache } from '@pf/runtime';
 import { getReceipt } from '../../evm/calls.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { STEP_MS } from '../../networks.ts';
+import type { Fees } from './context.ts';
 import { placeOf, type Seen } from './position.ts';
 import { feeIn } from './receipt.ts';
 
@@ -12,7 +13,7 @@ const SPLITS = 5;
 /** More than are waited for at once. */
 const KEPT_MAX = 2_000;
 
-type Fees = ReadonlyMap<string, NetworkFee>;
+type Costs = ReadonlyMap<string, NetworkFee>;
 /** A transaction in a block: in another one it has cost something else. */
 const nameOf = (hash: TransactionHash, blockHash: string | null): string => `${hash} ${blockHash}`;
 const nameOfLanding = (one: Seen): string => nameOf(one.hash, placeOf(one).blockHash);
@@ -24,7 +25,7 @@ const hashesOf = (landings: readonly Seen[]): readonly TransactionHash[] => [
  * What landings have cost. It is read beside the steps as soon as they are seen, with all the time that a request has:
  * the event that confirms a payment is the only one that tells it, and no payment waits for it.
  */
-export class FeesBeside {
+export class FeesBeside implements Fees {
   readonly #pool: Pick<RpcPool, 'run'>;
   readonly #known = boundedCache<string, NetworkFee>(KEPT_MAX);
   /** What was asked for, in vain or not: it is once. */
@@ -70,10 +71,10 @@ export class FeesBeside {
 export async function feesOf(
   node: RpcNode,
   landings: readonly Seen[],
-  beside?: FeesBeside,
+  beside?: Fees,
 ): Promise<(one: Seen) => { readonly fee?: NetworkFee }> {
   const open = landings.filter((one) => beside?.of(one) === undefined);
-  let found: Fees = new Map();
+  let found: Costs = new Map();
   try {
     found = await readFees(node, hashesOf(open), true);
   } catch (error) {
@@ -86,7 +87,7 @@ export async function feesOf(
   };
 }
 
-async function readFees(node: RpcNode, hashes: readonly TransactionHash[], areSoon: boolean): Promise<Fees> {
+async function readFees(node: RpcNode, hashes: readonly TransactionHash[], areSoon: boolean): Promise<Costs> {
   if (hashes.length === 0) return new Map();
   const calls = hashes.map((hash) => ifSupported(getReceipt(hash, () => false)));
   const receipts = await readEach(node, areSoon ? calls.map(soon) : calls, SPLITS, true);
