@@ -263,7 +263,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'Requests in test mode never take all connections to Postgres',
     file: 'packages/database/src/postgres/share.ts',
-    guard: 'sql: limited(database.sql, sql, waitMs),',
+    guard: 'sql: limited(database.sql, { most: sql, perOwner, waitMs }),',
     instead: 'sql: database.sql,',
     test: {
       file: 'packages/database/test/postgres/share.integration.test.ts',

@@ -12,8 +12,8 @@ export interface StoredEvent {
 }
 
 /**
- * An intent's public events above version `after`, oldest first; large ones end a page early. The caller has checked who
- * owns the intent.
+ * An intent's public events above version `after`, oldest first; large ones end a page early. The caller has checked
+ * who owns the intent.
  */
 export async function intentEvents(
   { sql }: Database,

@@ -142,7 +142,10 @@ async function readLink(
   return rows[0] ? linkOf(rows[0]) : null;
 }
 
-/** The links of an account and mode, newest first; large ones end a page early. @param after where the page before ended */
+/**
+ * The links of an account and mode, newest first; large ones end a page early.
+ * @param after where the page before ended
+ */
 export async function listPaymentLinks(
   { sql }: Pick<Database, 'sql'>,
   { accountId, livemode }: IntentOwner,
