@@ -338,7 +338,7 @@ describe('metrics after a payment', () => {
   /** The metrics that a successful payment does not touch. */
   const UNTOUCHED: Readonly<Record<(typeof SERVICES)[number], readonly string[]>> = {
     gateway: ['payments.rpc.wait.duration', 'payments.sponsor.requests', ...DEPLOYED],
-    intent: ['messaging.client.operation.duration', ...DEPLOYED],
+    intent: ['messaging.client.operation.duration', 'payments.extras.disproved', ...DEPLOYED],
     watcher: ['payments.screening.duration', 'payments.broadcasts', 'payments.rpc.wait.duration', ...DEPLOYED],
     webhook: [...DEPLOYED],
   };
