@@ -15,8 +15,10 @@ export function asApiError(error: unknown): ApiError {
     return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
   if (error instanceof OwnerBusyError)
     return new ApiError('rate_limit.exceeded', {
+      // It may have been a query after the change.
       message:
-        'Too many requests of this account are in progress. Nothing was done. Retry after 1 s, with fewer at once.',
+        'Too many requests of this account, or of its payers, are in progress. A change may have taken effect: ' +
+        'repeat the request after 1 s, with the same idempotencyKey if it has one, and send fewer at once.',
       retryAfterSeconds: 1,
       cause: error,
     });

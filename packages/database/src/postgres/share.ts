@@ -13,7 +13,7 @@ const WAITING = { all: 1_000, owner: 256 } as const;
 interface Share {
   readonly sql: number;
   readonly scans: number;
-  /** Connections of either kind that the work of one owner has at once (owners.ts). A transaction takes one of them. */
+  /** Connections of either kind that the work of one owner has at once (owners.ts), but half of the kind at most. */
   readonly perOwner: number;
   readonly waitMs?: number;
 }
@@ -41,11 +41,12 @@ function limited(
 ): pg.Pool {
   const places = new Places(most, WAITING.all);
   const owners = new KeyedPlaces(WAITING.owner);
+  const ofOwner = Math.min(perOwner, Math.ceil(most / 2));
   /** @returns gives the place back */
   const enter = async (): Promise<() => void> => {
     const began = performance.now();
     const owner = ownerNow();
-    const turn = { most: perOwner, until: began + Math.min(waitMs, OWNER_WAIT_MS), refuse: () => new OwnerBusyError() };
+    const turn = { most: ofOwner, until: began + Math.min(waitMs, OWNER_WAIT_MS), refuse: () => new OwnerBusyError() };
     const leave = owner === undefined ? () => undefined : await owners.take({ key: owner, ...turn });
     if (await places.take(Math.max(0, began + waitMs - performance.now())))
       return () => {
