@@ -60,7 +60,7 @@ export { migrate } from './postgres/migrate.ts';
 export * from './postgres/roles.ts';
 export * from './postgres/schema-version.ts';
 export type { Listed } from './postgres/page-bytes.ts';
-export { forAll, forOwner, OwnerBusyError } from './postgres/owners.ts';
+export { forAll, forOwner, OwnerBusyError, ownerNow } from './postgres/owners.ts';
 export * from './postgres/share.ts';
 export * from './privacy/command-seal.ts';
 export * from './privacy/erase.ts';

@@ -2,6 +2,7 @@ import { RpcUnavailableError } from '@pf/chains';
 import { isDatabaseUnavailable, OwnerBusyError, UndecodableIntentError } from '@pf/database';
 import { LogUnavailableError } from '@pf/event-log';
 import { ApiError } from '@pf/http';
+import { count } from '@pf/runtime';
 
 export { ApiError, type ErrorDetails, validationFailed } from '@pf/http';
 
@@ -13,7 +14,8 @@ export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof RpcUnavailableError)
     return new ApiError('rpc.unavailable', { retryAfterSeconds: error.retryAfterSeconds, cause: error });
-  if (error instanceof OwnerBusyError)
+  if (error instanceof OwnerBusyError) {
+    count('payments.rate_limited', { policy: 'transactions' });
     return new ApiError('rate_limit.exceeded', {
       // It may have been a query after the change.
       message:
@@ -22,6 +24,7 @@ export function asApiError(error: unknown): ApiError {
       retryAfterSeconds: 1,
       cause: error,
     });
+  }
   if (error instanceof LogUnavailableError || isDatabaseUnavailable(error))
     return new ApiError('service.unavailable', { cause: error });
   if (error instanceof UndecodableIntentError) return new ApiError('intent.unavailable', { cause: error });

@@ -1,5 +1,5 @@
 import type { Reply } from '@pf/contracts';
-import type { IntentQueries } from '@pf/database';
+import { forAll, type IntentQueries } from '@pf/database';
 import type { CommandId } from '@pf/domain';
 import { count, type Logger, pause } from '@pf/runtime';
 
@@ -89,7 +89,8 @@ export class Outcomes {
   #lookUp(commandIds: Iterable<CommandId>): void {
     for (const commandId of commandIds) this.#lookedUp.add(commandId);
     this.#hurry.abort();
-    if (!this.#querying) void this.#query();
+    // For the commands of all, whoever's request begins it.
+    if (!this.#querying) void forAll(() => this.#query());
   }
 
   async #query(): Promise<void> {

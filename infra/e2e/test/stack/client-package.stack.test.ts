@@ -31,7 +31,7 @@ describe('the client that a deployment serves', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it.each([
-    ['npm', 'npm', ['install']],
+    ['npm', 'npm', ['install', '--no-audit', '--no-fund']],
     ['pnpm', process.execPath, [PNPM, 'add']],
   ])(
     'is installed by %s into an empty folder, with all that it exports',

@@ -384,6 +384,16 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Outcomes are looked up in the turn of no account',
+    file: 'services/gateway/src/outcomes.ts',
+    guard: 'void forAll(() => this.#query())',
+    instead: 'void this.#query()',
+    test: {
+      file: 'services/gateway/test/outcomes.unit.test.ts',
+      name: 'are looked up in the turn of no account, though the request of one begins it',
+    },
+  },
+  {
     name: 'A statement of a list reads about a megabyte of large rows',
     file: 'packages/database/src/postgres/page-bytes.ts',
     guard: 'WHERE bytes_before IS NULL OR bytes_before < ${PAGE_BYTES} ${order}',

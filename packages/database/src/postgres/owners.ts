@@ -15,7 +15,7 @@ export const forAll = <Result>(work: () => Result): Result => owners.run(undefin
 /** Whose work this is. */
 export const ownerNow = (): string | undefined => owners.getStore();
 
-/** An owner has as many connections as it may, and none became free in time. Nothing was done. */
+/** An owner has as many connections as it may, and none became free in time: this query was not sent. */
 export class OwnerBusyError extends Error {
   constructor() {
     super('this owner has as many connections to the database as it may');

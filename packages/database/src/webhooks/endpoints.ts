@@ -11,6 +11,7 @@ import type pg from 'pg';
 import { type AuditSource, recordChange, shownUrl } from '../dashboard/audit.ts';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { forAll } from '../postgres/owners.ts';
 import { endCatchUp, slowCatchUp } from './catch-ups.ts';
 
 /** Why a URL is disabled: the account removed it, it returned 410 Gone, or nothing was accepted for days. */
@@ -294,9 +295,25 @@ export async function enableWebhookEndpoint(
     return row;
   });
   if (!enabled) return null;
-  let replayed = 0;
-  for (let more = replay; more;) {
-    const { rowCount } = await database.sql.query(
+  if (!replay) return { endpointId: enabled.id, replayed: 0 };
+  // What has begun ends, in no turn: who is refused between two pages could not ask for the others again.
+  const replayed = await forAll(() => sendFailedAgain(database, { accountId, livemode, ...enabled }, at));
+  return { endpointId: enabled.id, replayed };
+}
+
+/** @param since when what is sent again has failed, or later. @returns how many are */
+async function sendFailedAgain(
+  { sql }: Database,
+  {
+    accountId,
+    livemode,
+    id,
+    since,
+  }: { readonly accountId: string; readonly livemode: boolean; readonly id: string; readonly since: Date },
+  at: Date,
+): Promise<number> {
+  for (let replayed = 0; ;) {
+    const { rowCount } = await sql.query(
       // Due a millisecond after each other, so that they are sent in the order of their events, and before what the
       // endpoint has no deliveries of.
       `UPDATE service.deliveries d SET status = 'pending', failed_at = NULL,
@@ -306,10 +323,9 @@ export async function enableWebhookEndpoint(
                   WHERE account_id = $1 AND livemode = $2 AND status = 'failed' AND endpoint_id = $3
                     AND failed_at >= $4 ORDER BY created_at, version, id LIMIT $6 FOR UPDATE) page) failed
         WHERE d.id = failed.id`,
-      [accountId, livemode, enabled.id, enabled.since, at, REPLAYED_AT_ONCE, replayed],
+      [accountId, livemode, id, since, at, REPLAYED_AT_ONCE, replayed],
     );
     replayed += rowCount ?? 0;
-    more = rowCount === REPLAYED_AT_ONCE;
+    if (rowCount !== REPLAYED_AT_ONCE) return replayed;
   }
-  return { endpointId: enabled.id, replayed };
 }

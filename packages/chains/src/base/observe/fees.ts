@@ -47,7 +47,9 @@ export class FeesBeside implements Fees {
    * @throws what a reading has failed with, but for what upstreams lack: the books lack these fees then
    */
   begin(landings: readonly Seen[]): void {
-    if (this.#failure !== null) throw this.#failure.error;
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure.error;
     const open = landings.filter((one) => this.#asked.get(nameOfLanding(one)) === undefined);
     const hashes = hashesOf(open);
     if (this.#isReading || hashes.length === 0) return;
