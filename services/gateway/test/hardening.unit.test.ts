@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { errorResponse } from '@pf/contracts';
@@ -15,13 +14,18 @@ async function raw(
   return responseOn(socket);
 }
 
+/** A write that the server no longer takes is an error of the socket, which `once` would throw. */
+const closed = (socket: Socket): Promise<void> => {
+  socket.on('error', () => undefined);
+  return new Promise((resolve) => void socket.once('close', () => resolve()));
+};
+
 async function responseOn(
   socket: Socket,
 ): Promise<{ readonly status: string; readonly head: string; readonly code: string | null }> {
   let response = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (response += chunk));
-  socket.on('error', () => undefined);
-  await once(socket, 'close');
+  await closed(socket);
   const [head = '', body = ''] = response.split('\r\n\r\n');
   const code = body === '' ? null : errorResponse.parse(JSON.parse(body)).error.code;
   return { status: head.split(' ')[1] ?? '', head, code };
@@ -101,8 +105,7 @@ describe('HttpServer with malformed or slow clients', () => {
     socket.write('POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nhalf');
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    socket.on('error', () => undefined);
-    await once(socket, 'close');
+    await closed(socket);
     expect(text).toMatch(/^HTTP\/1.1 200 OK/);
     expect(text).not.toContain('request.timeout');
   });

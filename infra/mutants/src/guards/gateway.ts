@@ -304,7 +304,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'What came before an amount was reserved pays no intent by it',
     file: 'packages/database/src/amounts/reserved-amounts.ts',
-    guard: "AND n.at >= date_trunc('second', r.reserved_at)",
+    guard: "AND n.at >= r.reserved_at - ${BLOCKS_BEHIND_MS} * interval '1 ms'",
     instead: '',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',

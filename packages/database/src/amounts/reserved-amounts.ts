@@ -1,12 +1,13 @@
-import type {
-  AccountId,
-  Address,
-  ChainId,
-  DepositId,
-  Instant,
-  IntentId,
-  PaymentIntent,
-  TokenAddress,
+import {
+  type AccountId,
+  type Address,
+  BLOCKS_BEHIND_MS,
+  type ChainId,
+  type DepositId,
+  type Instant,
+  type IntentId,
+  type PaymentIntent,
+  type TokenAddress,
 } from '@pf/domain';
 import type pg from 'pg';
 import { advisoryLock } from '../postgres/advisory-lock.ts';
@@ -161,8 +162,8 @@ export async function hasRival(
 
 /**
  * Marks the amounts that these events of the log show as paid, in the transaction that moves the position in the log.
- * An amount that a deposit has paid, or may have, is not paid by another; nor by what its block has from before it was
- * reserved. Blocks have their time in whole seconds.
+ * An amount that a deposit has paid, or may have, is not paid by another; nor by what its block has from well before it
+ * was reserved (BLOCKS_BEHIND_MS).
  *
  * Of a deposit that a reorg has undone the amount is free again: on EVM chains the same transfer lands as another
  * deposit, as its place in the block is another one. Either may be told of first, as they are in different partitions,
@@ -191,7 +192,7 @@ export async function followArrivals(
                  ON r.account_id = n.account_id AND r.livemode = n.livemode AND r.chain = n.chain
                 AND r.token_address = n.token AND r.recipient = n.recipient AND r.amount_base_units = n.amount
               WHERE r.next_deposit_id IS NULL AND r.deposit_id IS DISTINCT FROM n.deposit_id
-                AND n.at >= date_trunc('second', r.reserved_at) AND n.at < r.until
+                AND n.at >= r.reserved_at - ${BLOCKS_BEHIND_MS} * interval '1 ms' AND n.at < r.until
               GROUP BY r.intent_id)
            UPDATE service.reserved_amounts r
               SET deposit_id = coalesce(r.deposit_id, a.ids[1]),

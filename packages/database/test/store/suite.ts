@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventIdOf, newCommandId, newIntentId, type Outcome } from '@pf/contracts';
-import type { AccountId, ChainId, CommandId, Instant, IntentId, PaymentIntent, TransactionHash } from '@pf/domain';
+import {
+  type AccountId,
+  BLOCKS_BEHIND_MS,
+  type ChainId,
+  type CommandId,
+  type Instant,
+  type IntentId,
+  type PaymentIntent,
+  type TransactionHash,
+} from '@pf/domain';
 import { deposits, events, type ExpectedEvent, samples } from '@pf/domain/testing';
 import {
   type DeliverableEvent,
@@ -1007,12 +1016,12 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
           arrived(amount, { chain: OTHER_CHAIN }),
           arrived(amount, { tokenAddress: samples.BOB }),
           arrived(amount, { recipient: samples.BOB }),
-          arrived(amount, { at: at - 1_000 }),
+          arrived(amount, { at: at - BLOCKS_BEHIND_MS - 1 }),
           arrived(amount, { at: until }),
         );
         expect(await due(store)).toEqual([]);
-        // A block has its time in whole seconds.
-        await follow(store, arrived(amount, { at: Math.floor(at / 1_000) * 1_000 }));
+        // The clock of its chain is behind.
+        await follow(store, arrived(amount, { at: at - BLOCKS_BEHIND_MS }));
         expect(await due(store)).toHaveLength(1);
       }),
     );

@@ -5,6 +5,12 @@ const SURPLUSES = 9_999n;
 /** How long an amount stays reserved after its intent expires: who pays late pays no one else's intent. */
 export const AMOUNT_RESERVED_MS = 7 * 24 * 60 * 60 * 1000;
 
+/**
+ * How far the time of a block may be behind ours: whole seconds on all chains, and on Solana what validators vote for,
+ * seconds late. So much before an amount was reserved a transfer of exactly it may seem to have landed.
+ */
+export const BLOCKS_BEHIND_MS = 60_000;
+
 /** What may be added to an amount so that no other intent of the wallet has it, in base units of the token. */
 export interface Surplus {
   /** The least, and the step between two. Never nothing: round amounts are what other payments have, too. */

@@ -22,6 +22,7 @@ import {
 } from '@pf/database';
 import {
   type Address,
+  BLOCKS_BEHIND_MS,
   type ChainId,
   type CommandId,
   type Deposit,
@@ -301,7 +302,7 @@ function followArrivals({ reservedAmounts }: Tables, events: DeliveryBatch['even
         one.match?.depositId !== id &&
         isSameWallet(one, { ...plain, accountId, livemode }) &&
         one.amount === BigInt(plain.amountBaseUnits) &&
-        plain.at >= Math.floor(one.at / 1_000) * 1_000 &&
+        plain.at >= one.at - BLOCKS_BEHIND_MS &&
         plain.at < one.until,
     );
     if (!row) continue;

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { depositIdOf, partitionOf } from '@pf/contracts';
-import type { AccountId, Arrival, PublicDeposit, PublicIntent, Received, TransactionHash } from '@pf/domain';
+import {
+  type AccountId,
+  type Arrival,
+  BLOCKS_BEHIND_MS,
+  type PublicDeposit,
+  type PublicIntent,
+  type Received,
+  type TransactionHash,
+} from '@pf/domain';
 import { deposits, samples } from '@pf/domain/testing';
 import type { Publisher } from '@pf/event-log';
 import { type ApiClient, apiClient, type ApiResponse, type Cluster, LISTED, startCluster, until } from '@pf/testing';
@@ -161,7 +169,7 @@ describe('An intent that is paid by its amount', () => {
   it('is not paid by dust, by another amount, or by what came before it', async () => {
     const intent = await make(wallet());
     const units = BigInt(intent.amountBaseUnits);
-    const early = Date.parse(intent.createdAt) - 2_000;
+    const early = Date.parse(intent.createdAt) - BLOCKS_BEHIND_MS - 2_000;
     const left = [
       await arrive(intent, { amount: 1n }),
       await arrive(intent, { amount: units - 1n }),
