@@ -59,7 +59,6 @@ export * from './postgres/database-time.ts';
 export { migrate } from './postgres/migrate.ts';
 export * from './postgres/roles.ts';
 export * from './postgres/schema-version.ts';
-export type { Listed } from './postgres/page-bytes.ts';
 export { forAll, forOwner, OwnerBusyError, ownerNow } from './postgres/owners.ts';
 export * from './postgres/share.ts';
 export * from './privacy/command-seal.ts';

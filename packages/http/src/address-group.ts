@@ -12,6 +12,11 @@ export interface SharingGroup {
  */
 const SITE_TIMES = 16;
 
+/**
+ * The same where an address has few of something that all need: a /48 costs nothing, and one person must not have all.
+ */
+export const SITE_TIMES_OF_FEW = 2;
+
 /** An IPv4 address, or the /64 network of an IPv6 address, which belongs to one subscriber. */
 export function addressGroup(ip: string | undefined): string {
   const address = parse(ip);

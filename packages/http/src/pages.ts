@@ -1,4 +1,12 @@
-import { CURSOR_RULE, parseQuery, type Position, readCursor, readEventCursor } from '@pf/contracts';
+import {
+  CURSOR_RULE,
+  type Listed,
+  PAGE_BYTES_MAX,
+  parseQuery,
+  type Position,
+  readCursor,
+  readEventCursor,
+} from '@pf/contracts';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { validationFailed } from './http-error.ts';
@@ -29,15 +37,6 @@ function decoded<Decoded>(cursor: string | undefined, read: (cursor: string) => 
   const position = read(cursor);
   if (position === null) throw validationFailed([{ param: 'cursor', message: `cursor must be ${CURSOR_RULE}` }]);
   return position;
-}
-
-/** What the rows of a page may have together, in bytes of JSON: one reader must not hold much of a process's memory. */
-export const PAGE_BYTES_MAX = 1024 * 1024;
-
-/** Rows of a list, of which its statement has left out some where they were large. */
-interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly isCut: boolean;
 }
 
 /**

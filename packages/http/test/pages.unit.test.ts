@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { bytesOfJson, PAGE_BYTES_MAX, pageOf } from '../src/pages.ts';
+import { PAGE_BYTES_MAX } from '@pf/contracts';
+import { bytesOfJson, pageOf } from '../src/pages.ts';
 
 describe('pageOf', () => {
   const rows = (count: number, text: string) => Array.from({ length: count }, (_, id) => ({ id, text }));

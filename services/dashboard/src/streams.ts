@@ -1,6 +1,6 @@
 import type { Role } from '@pf/contracts/dashboard';
 import { type Database, type MemberAccount, roleInSession, roleWithToken } from '@pf/database';
-import { OpenResponses, Slots, slotsOfAddress } from '@pf/http';
+import { OpenResponses, SITE_TIMES_OF_FEW, Slots, slotsOfAddress } from '@pf/http';
 import { count, type Logger } from '@pf/runtime';
 import type { Response } from 'express';
 import { DashboardError } from './dashboard-error.ts';
@@ -13,8 +13,6 @@ const RESERVE = { all: 100, each: 2 } as const;
 export const STREAMS_MAX = OPEN_MAX + RESERVE.all;
 /** Of an address: of an office, perhaps. */
 const ADDRESS_STREAMS_MAX = 100;
-/** How many times that all of a /48 have, which costs nothing. */
-const SITE_TIMES = 2;
 const ACCOUNT_STREAMS_MAX = 50;
 const PERSON_STREAMS_MAX = 10;
 /** In all accounts. */
@@ -56,7 +54,7 @@ export class Streams {
       [`${account.id} ${person.userId}`]: PERSON_STREAMS_MAX,
       [account.id]: ACCOUNT_STREAMS_MAX,
       [person.userId]: PERSON_STREAMS_IN_ALL_MAX,
-      ...slotsOfAddress(client.address, ADDRESS_STREAMS_MAX, (group) => `address ${group}`, SITE_TIMES),
+      ...slotsOfAddress(client.address, ADDRESS_STREAMS_MAX, (group) => `address ${group}`, SITE_TIMES_OF_FEW),
     };
     const shared = { rooms: { all: OPEN_MAX }, reserve: { reserve: RESERVE.all }, each: RESERVE.each };
     const taken = this.#slots.takeShared(own, shared);

@@ -396,7 +396,7 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'A statement of a list reads about a megabyte of large rows',
     file: 'packages/database/src/postgres/page-bytes.ts',
-    guard: 'WHERE bytes_before IS NULL OR bytes_before < ${PAGE_BYTES} ${order}',
+    guard: 'WHERE bytes_before IS NULL OR bytes_before < ${PAGE_BYTES_MAX} ${order}',
     instead: '${order}',
     test: {
       file: 'packages/database/test/ledger/intent-list.integration.test.ts',

@@ -32,6 +32,15 @@ export const pageQuery = {
 /** The fields of every list response beside its rows. */
 export const pageResponse = { hasMore: z.boolean(), nextCursor: z.string().nullable() };
 
+/** What the rows of a page may have together, in bytes of JSON: one reader must not hold much of a process's memory. */
+export const PAGE_BYTES_MAX = 1024 * 1024;
+
+/** Rows of a list in their order, and whether it goes on behind them, though there are fewer than were asked for. */
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly isCut: boolean;
+}
+
 /** The position of a row in a list that is sorted newest first, so that new rows never appear on later pages. */
 export interface Position {
   /** Milliseconds since 1970. */

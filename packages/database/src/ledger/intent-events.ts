@@ -1,6 +1,7 @@
+import type { Listed } from '@pf/contracts';
 import type { IntentId, PaymentIntent } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
-import { isCut, type Listed, withinPage } from '../postgres/page-bytes.ts';
+import { isCut, withinPage } from '../postgres/page-bytes.ts';
 import { decodeStateOrNull } from './decoding.ts';
 
 /** A public event as it is projected. */

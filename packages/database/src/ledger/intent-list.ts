@@ -1,4 +1,4 @@
-import type { Position } from '@pf/contracts';
+import type { Listed, Position } from '@pf/contracts';
 import type {
   Address,
   Direction,
@@ -12,7 +12,7 @@ import type {
 } from '@pf/domain';
 import { INTENT_STATUSES } from '@pf/domain';
 import type { Database } from '../postgres/database.ts';
-import { isCut, type Listed, withinPage } from '../postgres/page-bytes.ts';
+import { isCut, withinPage } from '../postgres/page-bytes.ts';
 import { decodeStateOrNull } from './decoding.ts';
 import type { IntentOwner } from './intents.ts';
 

@@ -1,5 +1,6 @@
 import {
   LINK_INTENTS_MAX,
+  type Listed,
   newPaymentLinkId,
   type Position,
   paymentLinkEvent,
@@ -18,7 +19,7 @@ import {
 import type pg from 'pg';
 import type { IntentOwner } from '../ledger/intents.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
-import { isCut, type Listed, withinPage } from '../postgres/page-bytes.ts';
+import { isCut, withinPage } from '../postgres/page-bytes.ts';
 import { insertDeliveries, type NewDelivery } from '../webhooks/new-deliveries.ts';
 
 /** An intent that a payer of a link has begun. */

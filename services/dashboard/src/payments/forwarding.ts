@@ -18,6 +18,7 @@ import {
   passHead,
   readBytes,
   signPass,
+  SITE_TIMES_OF_FEW,
   Slots,
   slotsOfAddress,
   wantsStream,
@@ -53,8 +54,6 @@ const WAITING: ReadonlySet<PaymentOperationId> = new Set([
   'payByMpp',
   'testEndpoint',
 ]);
-/** How many times the places of an address its /48 has, which costs nothing. */
-const SITE_TIMES = 2;
 /** The connections for all of it. */
 export const CAPACITY: GatewayCapacity = {
   requests: Object.values(PLACES).reduce((sum, { all, reserve }) => sum + all + reserve, 0),
@@ -214,7 +213,7 @@ export class Forwarding {
     const own = {
       [ofAccount]: most.account,
       [ofPerson]: most.person,
-      ...slotsOfAddress(client.address, most.address, (group) => `${kind} of address ${group}`, SITE_TIMES),
+      ...slotsOfAddress(client.address, most.address, (group) => `${kind} of address ${group}`, SITE_TIMES_OF_FEW),
     };
     const shared = { rooms: { [all]: most.all }, reserve: { [`reserve of ${kind}`]: most.reserve } };
     const taken = this.#slots.takeShared(own, shared);

@@ -1,5 +1,12 @@
-import { listEventsQuery, OPERATIONS, payerEventOf, STREAM_COMMENT_MS, writeEventCursor } from '@pf/contracts';
-import { type Database, intentEvents, type IntentQueries, type Listed, type StoredEvent } from '@pf/database';
+import {
+  type Listed,
+  listEventsQuery,
+  OPERATIONS,
+  payerEventOf,
+  STREAM_COMMENT_MS,
+  writeEventCursor,
+} from '@pf/contracts';
+import { type Database, intentEvents, type IntentQueries, type StoredEvent } from '@pf/database';
 import type { PaymentIntent } from '@pf/domain';
 import { pageOf, readQuery, versionOf, write } from '@pf/http';
 import type { Logger } from '@pf/runtime';

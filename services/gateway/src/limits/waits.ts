@@ -1,6 +1,6 @@
 import { WAIT_LIMITS } from '@pf/contracts';
 import type { IntentId } from '@pf/domain';
-import { slotsOfAddress, Slots } from '@pf/http';
+import { SITE_TIMES_OF_FEW, slotsOfAddress, Slots } from '@pf/http';
 import { count, KeyedPlaces } from '@pf/runtime';
 import { ApiError } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
@@ -22,9 +22,6 @@ interface Waiting {
   readonly ip: string | undefined;
   readonly ofIntent?: Places;
 }
-
-/** How many times the places of an address its /48 has, which costs nothing: one person must not have all of them. */
-const SITE_TIMES = 2;
 
 /**
  * Counts the requests that wait for others at this gateway: for the receiver of a test event, or for a node that shows
@@ -55,7 +52,7 @@ export class Waits {
       ip,
       this.#times(WAIT_LIMITS.looks.intent),
       (group) => `${intentId} ${group}`,
-      SITE_TIMES,
+      SITE_TIMES_OF_FEW,
     );
     return this.#run('looks', { waiter, ip, ofIntent }, 'Too many hashes are being looked for', wait);
   }
@@ -85,7 +82,7 @@ export class Waits {
     const { caller, account, test, all, reserve } = WAIT_LIMITS[policy];
     const callers = (most: number, name: string): Places =>
       userId === undefined
-        ? slotsOfAddress(ip, this.#times(most), (group) => `${name} ${group}`, SITE_TIMES)
+        ? slotsOfAddress(ip, this.#times(most), (group) => `${name} ${group}`, SITE_TIMES_OF_FEW)
         : { [`${name} ${userId}`]: this.#times(most) };
     const own = {
       ...ofIntent,

@@ -95,10 +95,9 @@ async function readFees(node: RpcNode, hashes: readonly TransactionHash[], areSo
   const receipts = await readEach(node, areSoon ? calls.map(soon) : calls, SPLITS, true);
   return new Map(
     receipts.flatMap((receipt): [string, NetworkFee][] => {
-      const fee = receipt === null || receipt instanceof Unreadable ? null : feeIn(receipt);
-      return fee === null || receipt === null || receipt instanceof Unreadable
-        ? []
-        : [[nameOf(receipt.transactionHash, receipt.blockHash), fee]];
+      if (receipt === null || receipt instanceof Unreadable) return [];
+      const fee = feeIn(receipt);
+      return fee === null ? [] : [[nameOf(receipt.transactionHash, receipt.blockHash), fee]];
     }),
   );
 }
