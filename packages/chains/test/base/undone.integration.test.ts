@@ -209,8 +209,8 @@ describe('a payment that whoever brings it to the chain has made too long', () =
     const why = / is set aside: (?:its trace cannot be read|it was not returned in time)$/;
     expect(watcher.warnings).toContainEqual(expect.stringMatching(why));
     proxy.faults = [];
-    // After a minute the upstream is asked again for what it lacked.
-    base.clock.pass(60_000);
+    // By then the upstream is asked again for what it lacked, and what is set aside is due.
+    base.clock.pass(5 * 60_000);
     expect(await observedSoon()).toContain('paid confirmed');
   });
 });
