@@ -8,28 +8,14 @@ import {
   updateIntentRequest,
 } from '@pf/contracts';
 import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
+import { cpuOfARun } from '@pf/testing/quiet-core';
 import { z } from 'zod';
 import { ApiError } from '../src/index.ts';
 import { parseBody } from '../src/json-body.ts';
 
 /** What one body may take to parse and validate: a service does nothing else meanwhile. */
 const MS_MAX = 5;
-/** The clock of CPU time may move in steps of 2 ms: a batch is longer. */
-const BATCH = 10;
-/** Of the batches the quickest counts: the first are compiled meanwhile, and a machine may be busy. */
-const BATCHES = 20;
-
-/** The CPU of a run in milliseconds, on average of the first batch that is quick enough, or of the quickest. */
-function quickestOf(run: () => unknown): number {
-  let quickest = Number.POSITIVE_INFINITY;
-  for (let batch = 0; quickest >= MS_MAX && batch < BATCHES; batch += 1) {
-    const began = process.threadCpuUsage();
-    for (let count = 0; count < BATCH; count += 1) run();
-    const { user, system } = process.threadCpuUsage(began);
-    quickest = Math.min(quickest, (user + system) / 1_000 / BATCH);
-  }
-  return quickest;
-}
+const RUNS = 10;
 
 /** As many parts, each with its number, as fit into a body. */
 function many(part: (index: string) => string): string {
@@ -84,7 +70,7 @@ describe('The worst body of 64 KiB', () => {
     ]);
     const tooDear = worst.flatMap(([name, body]) => {
       expect(Buffer.byteLength(body)).toBeLessThanOrEqual(BODY_LIMIT_BYTES);
-      const ms = quickestOf(() => parsed(schema, body));
+      const ms = cpuOfARun(() => parsed(schema, body), RUNS, MS_MAX);
       return ms < MS_MAX ? [] : [`${name}: ${ms.toFixed(1)} ms`];
     });
     expect(tooDear).toEqual([]);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
+import { leastCpu, leastDelay } from '@pf/testing/quiet-core';
 import { getAddress, numberToHex, toHex } from 'viem';
 import { getCallTrace } from '../../src/base/nested/call-trace.ts';
 import { keptLogsOf } from '../../src/base/nested/kept-logs.ts';
@@ -12,7 +13,7 @@ import { Clock, poolOver } from '../base/chain.ts';
 import { CHAIN, terms } from '../base/payments.ts';
 import { named, Watcher } from '../conformance/watching.ts';
 import { HOSTILE, type Place, type Shown } from './base.ts';
-import { DELAY_MAX_MS, leastCpu, leastDelay } from './delay.ts';
+import { DELAY_MAX_MS } from './delay.ts';
 import { honest, ScriptedChain } from './scripted-chain.ts';
 
 /** What never comes is waited for so long. */
@@ -68,6 +69,7 @@ describe('a payment beside hostile transactions', () => {
     const delayMs = await leastDelay(
       () => pay(),
       () => pay(hostile(name)),
+      DELAY_MAX_MS,
     );
     expect(delayMs).toBeLessThan(DELAY_MAX_MS);
   });

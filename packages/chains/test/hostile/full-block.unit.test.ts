@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
+import { longestTurn } from '@pf/testing/quiet-core';
 import { type Hex, numberToHex, toHex } from 'viem';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { firstByOwners } from '../../src/base/observe/by-owners.ts';
@@ -16,7 +17,6 @@ import { CHAIN, terms } from '../base/payments.ts';
 import { named, Watched, Watcher } from '../conformance/watching.ts';
 import { respondingNode } from '../nodes.ts';
 import { type At, logAt, type Shown, topic } from './base.ts';
-import { longestTurn } from './delay.ts';
 import { honest, ScriptedChain } from './scripted-chain.ts';
 
 /** Twice what is read of a range of blocks. */

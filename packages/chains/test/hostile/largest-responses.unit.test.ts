@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import type { RpcCall, RpcNode, RpcPool } from '@pf/rpc';
+import { leastCpu, longestTurn } from '@pf/testing/quiet-core';
 import { type Hex, toHex } from 'viem';
 import { getCallTrace } from '../../src/base/nested/call-trace.ts';
 import { keptLogsOf } from '../../src/base/nested/kept-logs.ts';
@@ -29,7 +30,7 @@ import { poolOver } from '../base/chain.ts';
 import { CHAIN } from '../base/payments.ts';
 import { Watched } from '../conformance/watching.ts';
 import { topic } from './base.ts';
-import { heldWhile, leastCpu, longestTurn, mostHeld } from './delay.ts';
+import { heldWhile, mostHeld } from './held.ts';
 
 /** Of one core, in which nothing else is done. */
 const TURN_MAX_MS = 50;

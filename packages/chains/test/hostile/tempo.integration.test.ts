@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
+import { leastCpu, leastDelay } from '@pf/testing/quiet-core';
 import { tempoWallet } from '@pf/testing/wallets';
 import { type Hex, toHex } from 'viem';
 import { getReceipt, STRANGERS_MAX_BYTES } from '../../src/evm/calls.ts';
@@ -9,7 +10,7 @@ import { keeps } from '../../src/tempo/observe/receipts.ts';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { startTempoUnderTest, tempoPool, type TempoUnderTest } from '../tempo/chain.ts';
-import { DELAY_MAX_MS, leastCpu, leastDelay } from './delay.ts';
+import { DELAY_MAX_MS } from './delay.ts';
 import { HOSTILE_ON_TEMPO, type Hostile, type Place } from './tempo.ts';
 
 /** The CPU of one core that the longest receipt may take that is read. */
@@ -93,6 +94,7 @@ describe('A hostile transaction on Tempo', () => {
       const delayMs = await leastDelay(
         () => payOnce(false),
         () => payOnce(true),
+        DELAY_MAX_MS,
       );
       expect(delayMs).toBeLessThan(DELAY_MAX_MS);
     });

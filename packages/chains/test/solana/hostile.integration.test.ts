@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Address, IntentId, Observation, PaymentTerms } from '@pf/domain';
 import { type RpcProxy, startRpcProxy } from '@pf/testing/chains';
+import { leastDelay } from '@pf/testing/quiet-core';
 import { SolanaObserver } from '../../src/solana/observer.ts';
 import { accountsOf, tokenAccountOf } from '../../src/solana/payment.ts';
 import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { named, Watcher } from '../conformance/watching.ts';
-import { DELAY_MAX_MS, leastDelay } from '../hostile/delay.ts';
+import { DELAY_MAX_MS } from '../hostile/delay.ts';
 import { hostileTransactions, type ShownTransaction } from '../hostile/solana.ts';
 import { solanaPool, type SolanaPayer, type SolanaUnderTest, startSolana, termsOn } from './chain.ts';
 
@@ -134,6 +135,7 @@ describe('SolanaObserver beside', () => {
       const delayMs = await leastDelay(
         () => pay(false),
         () => pay(true),
+        DELAY_MAX_MS,
       );
       expect(delayMs).toBeLessThan(DELAY_MAX_MS);
     },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PaymentTerms } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
+import { leastCpu, longestTurn } from '@pf/testing/quiet-core';
 import { networkOf } from '../../src/index.ts';
 import { getSignaturesForAddress, getSignatureStatuses } from '../../src/solana/calls.ts';
 import { landingsIn, namesIn, problemIn } from '../../src/solana/observe/landings.ts';
@@ -10,7 +11,6 @@ import { readTransaction } from '../../src/solana/observe/reading.ts';
 import { accountsOf } from '../../src/solana/payment.ts';
 import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { Watched } from '../conformance/watching.ts';
-import { leastCpu, longestTurn } from '../hostile/delay.ts';
 import { hostileTransactions, type ShownTransaction } from '../hostile/solana.ts';
 import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from './payments.ts';
 
