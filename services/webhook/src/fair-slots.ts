@@ -15,8 +15,10 @@ export interface Share {
   readonly slots: number;
   /** Of these, kept for accounts that have none. */
   readonly reserved: number;
-  /** Of one account. */
+  /** Of one account, with those that are set aside. */
   readonly perAccount: number;
+  /** How many beside them may go on without a slot. */
+  readonly aside: number;
 }
 
 interface Account {
@@ -37,6 +39,7 @@ export class FairSlots {
   readonly #idle = new Set<string>();
   readonly #busy = new Set<string>();
   #free: number;
+  #aside = 0;
   #starting = false;
 
   constructor(share: Share) {
@@ -68,6 +71,18 @@ export class FairSlots {
     return true;
   }
 
+  /**
+   * An attempt that is under way leaves its slot to others, and still counts for its account. It ends by `doneAside`.
+   * @returns whether there was room for it
+   */
+  setAside(): boolean {
+    if (this.#aside === this.#share.aside) return false;
+    this.#aside += 1;
+    this.#free += 1;
+    this.#start();
+    return true;
+  }
+
   /** Whether the account has its most attempts under way. */
   isFull(owner: string): boolean {
     return this.#accounts.get(owner)?.running === this.#share.perAccount;
@@ -76,6 +91,16 @@ export class FairSlots {
   /** An attempt of this account has ended, or goes on in other slots. */
   done(owner: string): void {
     this.#free += 1;
+    this.#ended(owner);
+  }
+
+  /** One of this account that was set aside has ended. */
+  doneAside(owner: string): void {
+    this.#aside -= 1;
+    this.#ended(owner);
+  }
+
+  #ended(owner: string): void {
     const account = this.#accounts.get(owner);
     if (account) {
       if (this.isFull(owner)) for (const starter of account.starters) starter.holdBack();

@@ -332,16 +332,18 @@ export class Lanes {
 
   async #attempt(run: Run, delivery: DueDelivery, slots: FairSlots): Promise<void> {
     const { owner } = run;
-    let place = slots;
+    let done = (): void => slots.done(owner);
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       run.late += 1;
       // From now on it keeps none of those waiting whose URLs are quick.
       const slow = this.#slotsOf(run);
-      if (run.lane && slow !== place && slow.take(owner)) {
-        place.done(owner);
-        place = slow;
+      if (run.lane && slow !== slots) {
+        if (slow.take(owner)) {
+          slots.done(owner);
+          done = () => slow.done(owner);
+        } else if (slots.setAside()) done = () => slots.doneAside(owner);
       }
       this.#advance(run);
     }, this.#dependencies.shares.lateAfterMs);
@@ -369,7 +371,7 @@ export class Lanes {
     if (late) run.late -= 1;
     run.running -= 1;
     if (delivery.intentId !== null) run.intents.delete(delivery.intentId);
-    place.done(owner);
+    done();
     this.#advance(run);
   }
 

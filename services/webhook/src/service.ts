@@ -22,14 +22,14 @@ const GROUP = 'webhook';
  */
 const SHARES: Shares = {
   live: {
-    quick: { slots: 400, reserved: 100, perAccount: 32 },
-    slow: { slots: 200, reserved: 50, perAccount: 16 },
-    failing: { slots: 200, reserved: 50, perAccount: 32 },
+    quick: { slots: 400, reserved: 100, perAccount: 32, aside: 800 },
+    slow: { slots: 200, reserved: 50, perAccount: 16, aside: 0 },
+    failing: { slots: 200, reserved: 50, perAccount: 32, aside: 0 },
   },
   test: {
-    quick: { slots: 200, reserved: 50, perAccount: 32 },
-    slow: { slots: 100, reserved: 25, perAccount: 16 },
-    failing: { slots: 100, reserved: 25, perAccount: 32 },
+    quick: { slots: 200, reserved: 50, perAccount: 32, aside: 400 },
+    slow: { slots: 100, reserved: 25, perAccount: 16, aside: 0 },
+    failing: { slots: 100, reserved: 25, perAccount: 32, aside: 0 },
   },
   perUrl: 8,
   perSlowUrl: 4,

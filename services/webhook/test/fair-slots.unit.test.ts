@@ -35,7 +35,7 @@ class Url implements Starter {
 
 describe('Fair slots', () => {
   it('go to accounts in turns, and to the URLs of an account in turns', () => {
-    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 10 });
+    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 10, aside: 0 });
     const log: string[] = [];
     const urls = [
       new Url(log, 'large', 'large 1', 4),
@@ -49,7 +49,7 @@ describe('Fair slots', () => {
   });
 
   it('go first to accounts that have none', () => {
-    const slots = new FairSlots({ slots: 2, reserved: 0, perAccount: 2 });
+    const slots = new FairSlots({ slots: 2, reserved: 0, perAccount: 2, aside: 0 });
     const log: string[] = [];
     const [first, second] = [new Url(log, 'a', 'a', 9), new Url(log, 'b', 'b', 9)];
     slots.offer(first);
@@ -61,7 +61,7 @@ describe('Fair slots', () => {
   });
 
   it('are kept for accounts that have none, one for each', () => {
-    const slots = new FairSlots({ slots: 5, reserved: 2, perAccount: 9 });
+    const slots = new FairSlots({ slots: 5, reserved: 2, perAccount: 9, aside: 0 });
     const log: string[] = [];
     const urls = ['a', 'b', 'c', 'd'].map((name) => new Url(log, name, name, 9));
     for (const url of urls) slots.offer(url);
@@ -75,7 +75,7 @@ describe('Fair slots', () => {
   });
 
   it('take over attempts from others, within the same bounds', () => {
-    const slots = new FairSlots({ slots: 4, reserved: 1, perAccount: 2 });
+    const slots = new FairSlots({ slots: 4, reserved: 1, perAccount: 2, aside: 0 });
     expect(['a', 'a', 'a', 'b', 'b', 'c'].map((owner) => slots.take(owner))).toEqual([
       true,
       true,
@@ -91,8 +91,25 @@ describe('Fair slots', () => {
     expect(url.running).toBe(1);
   });
 
+  it('are free for others once an attempt is set aside, which still counts for its account', () => {
+    const slots = new FairSlots({ slots: 3, reserved: 1, perAccount: 2, aside: 2 });
+    const log: string[] = [];
+    const urls = ['a', 'b', 'c', 'd'].map((name) => new Url(log, name, name, 9));
+    for (const url of urls.slice(0, 2)) slots.offer(url);
+    expect(log).toEqual(['a', 'a', 'b']);
+    expect([slots.setAside(), slots.setAside(), slots.setAside()]).toEqual([true, true, false]);
+    // Both accounts have their most, and get none of those that are free now.
+    expect(log).toEqual(['a', 'a', 'b', 'b']);
+    slots.doneAside('a');
+    expect(log).toEqual(['a', 'a', 'b', 'b']);
+    for (const url of urls.slice(2)) slots.offer(url);
+    expect(log).toEqual(['a', 'a', 'b', 'b', 'c']);
+    slots.done('b');
+    expect(log).toEqual(['a', 'a', 'b', 'b', 'c', 'd']);
+  });
+
   it('are not given to a URL that has come to others while it waited', () => {
-    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 1 });
+    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 1, aside: 0 });
     const log: string[] = [];
     const [first, second, third] = ['a', 'b', 'c'].map((name) => new Url(log, name, name, 9));
     for (const url of [first, second, third]) if (url) slots.offer(url);
@@ -102,7 +119,7 @@ describe('Fair slots', () => {
   });
 
   it('are bounded for an account, and for all', () => {
-    const slots = new FairSlots({ slots: 5, reserved: 0, perAccount: 3 });
+    const slots = new FairSlots({ slots: 5, reserved: 0, perAccount: 3, aside: 0 });
     const log: string[] = [];
     const [first, second] = [new Url(log, 'a', 'a', 9), new Url(log, 'b', 'b', 9)];
     slots.offer(first);
@@ -116,7 +133,7 @@ describe('Fair slots', () => {
   });
 
   it('tell what waits that its account was full, and nothing to what waits for other accounts', () => {
-    const slots = new FairSlots({ slots: 3, reserved: 0, perAccount: 2 });
+    const slots = new FairSlots({ slots: 3, reserved: 0, perAccount: 2, aside: 0 });
     const log: string[] = [];
     const [first, second, other] = [
       new Url(log, 'a', 'a 1', 9),
@@ -132,7 +149,7 @@ describe('Fair slots', () => {
   });
 
   it('are given back and used again by a URL that had nothing for a while', () => {
-    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 1 });
+    const slots = new FairSlots({ slots: 1, reserved: 0, perAccount: 1, aside: 0 });
     const log: string[] = [];
     const url = new Url(log, 'a', 'a', 1);
     slots.offer(url);

@@ -9,6 +9,8 @@ const WAITING = 150;
 const ROUNDS = 4;
 /** Accounts that would take all places of a process, and more, if each had all that it may. */
 const OWNERS = 14;
+/** Of test mode, for quick and for slow URLs. */
+const SLOTS = 300;
 
 describe('An endpoint', () => {
   let harness: Harness;
@@ -103,6 +105,15 @@ describe('An endpoint', () => {
     const other = await harness.account(status(200));
     await harness.emit(other.account.id);
     await until('the event of another account', () => other.receiver.received.length === 1);
+    // What they hold is late after 2 s, and takes no slot from then on: so they come to hold more than there are, and
+    // another account gets more than one of those that are kept.
+    await until('more to be held than there are slots', () => owners.reduce((sum, { held }) => sum + held(), 0) > SLOTS);
+    const hanging = await harness.account(() => undefined);
+    const second = await harness.receiver(hanging.account.id, status(200));
+    await harness.emit(hanging.account.id);
+    await until('the event at both URLs of a third', () =>
+      [hanging.receiver, second].every(({ received }) => received.length === 1),
+    );
   });
 
   it('receives what waited while it was slow as soon as it responds, without a sweep', async () => {

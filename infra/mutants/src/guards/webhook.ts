@@ -198,11 +198,21 @@ export const webhookGuards: readonly Mutant[] = [
   {
     name: 'An attempt that takes long gives its slot to those whose URLs are quick',
     file: 'services/webhook/src/lanes.ts',
-    guard: 'slow !== place && slow.take(owner)',
-    instead: 'slow !== place && owner === null',
+    guard: 'if (slow.take(owner)) {',
+    instead: 'if (owner === null) {',
     test: {
       file: 'services/webhook/test/slow-receivers.integration.test.ts',
       name: 'gets live events, and quick URLs test events, while slow ones hold all that they may in test mode',
+    },
+  },
+  {
+    name: 'An attempt that takes long keeps no slot where those for slow URLs are taken',
+    file: 'services/webhook/src/lanes.ts',
+    guard: 'else if (slots.setAside())',
+    instead: 'else if (owner === null)',
+    test: {
+      file: 'services/webhook/test/slow-receivers.integration.test.ts',
+      name: 'gets its first event while 14 other accounts hold all that they may after they were quick',
     },
   },
   {
