@@ -107,7 +107,10 @@ describe('An endpoint', () => {
     await until('the event of another account', () => other.receiver.received.length === 1);
     // What they hold is late after 2 s, and takes no slot from then on: so they come to hold more than there are, and
     // another account gets more than one of those that are kept.
-    await until('more to be held than there are slots', () => owners.reduce((sum, { held }) => sum + held(), 0) > SLOTS);
+    await until(
+      'more to be held than there are slots',
+      () => owners.reduce((sum, { held }) => sum + held(), 0) > SLOTS,
+    );
     const hanging = await harness.account(() => undefined);
     const second = await harness.receiver(hanging.account.id, status(200));
     await harness.emit(hanging.account.id);
