@@ -31,7 +31,8 @@ import { LateReader } from './observe/read-late.ts';
 import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
-import { confirm, finalize, isInLedger, nameOf, orphan } from './observe/settlements.ts';
+import { nameOf, SecondReader } from './observe/second-showing.ts';
+import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 import { Sightings } from './observe/sightings.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
@@ -49,6 +50,7 @@ export class BaseObserver implements ChainObserver {
   readonly #memory = new Memory();
   readonly #standstill = new Standstill();
   readonly #late: LateReader;
+  readonly #seconds: SecondReader;
   readonly #fees: FeesBeside;
   readonly #sentBy: SentBy;
   readonly #now: () => number;
@@ -73,6 +75,7 @@ export class BaseObserver implements ChainObserver {
     };
     this.#now = now;
     this.#late = new LateReader(pool, network, now);
+    this.#seconds = new SecondReader(pool, network, now);
     this.#fees = new FeesBeside(pool);
   }
 
@@ -96,7 +99,10 @@ export class BaseObserver implements ChainObserver {
       standstill: this.#standstill,
       recover: async (setting, position) => {
         const place = await recover(this.#judging(setting), position, setting.head);
-        if (place !== 'behind') this.#late.forget();
+        if (place !== 'behind') {
+          this.#late.forget();
+          this.#seconds.forget();
+        }
         return place;
       },
       parts: (setting, position) => this.#parts(setting, position),
@@ -144,8 +150,7 @@ export class BaseObserver implements ChainObserver {
           position.seen,
         );
         const before = { ...position, seen: [...seen], firstReader };
-        // All the time that a request has, and nothing that came late: what is final rests on this.
-        return finish(context, { ...context, late: undefined }, this.#sentBy, before, news, outcomes, again.unjudged);
+        return finish(context, this.#seconds, this.#sentBy, before, news, outcomes, again.unjudged);
       },
       confirm: (soFar, settled) => {
         const observations = [...settled.observations, ...disproved.observations()];
@@ -255,11 +260,11 @@ interface Finish {
 
 /**
  * Reads the same blocks once more when they are safe, then finds what can be proven by them, and what is final.
- * @param patient the same context, in which each reading has all the time that a request has
+ * @param seconds reads beside the steps what makes payments final
  */
 async function finish(
   context: Scan,
-  patient: Scan,
+  seconds: SecondReader,
   sentBy: SentBy,
   position: Position,
   news: NewBlocks<Seen>,
@@ -283,8 +288,9 @@ async function finish(
   const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
   memory.tagsAskedAt = now;
   const rescan = await readSafe(context, position, news, safe);
-  const finals = await finalize(patient, least(news.reached.number, finalized?.number ?? 0n));
-  const arrived = await finalizeArrivals(patient, least(news.reached.number, finalized?.number ?? 0n));
+  const doubting = { ...context, seconds: seconds.collect() };
+  const finals = await finalize(doubting, least(news.reached.number, finalized?.number ?? 0n));
+  const arrived = await finalizeArrivals(doubting, least(news.reached.number, finalized?.number ?? 0n));
   const seen = [rescan.found, finals.seen].reduce<readonly Seen[]>(withSeen, position.seen);
   // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
   const waiting = new Set(
@@ -293,12 +299,12 @@ async function finish(
   const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
   const unjudged = [...before, ...rescan.unjudged];
   const unread = [...position.setAside, ...unjudged];
-  const dropped = safe && (await findDropped(patient, pool, sentBy, dead, safe, rescan.rescanned, unread));
-  const lapsed = safe && (await findLapsed(patient, safe, rescan.rescanned, waiting, unread));
+  const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned, unread));
+  const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
     observations: [
       ...finals.observations,
-      ...(await findFinalReverts(patient, ignoredReverts, finalized?.number ?? -1n)),
+      ...(await findFinalReverts(context, ignoredReverts, finalized?.number ?? -1n)),
       ...(dropped?.observations ?? []),
       ...(lapsed ?? []),
     ],

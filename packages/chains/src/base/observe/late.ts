@@ -17,7 +17,7 @@ export interface Whole {
 
 /** What no step waits for: where it is read, and what has come of that since the last step. */
 export interface LateTransactions {
-  readonly reads: LateReads<Whole>;
+  readonly reads: Pick<LateReads<Whole>, 'isKnown' | 'room'>;
   readonly come: ReadonlyMap<TransactionHash, Whole>;
   /**
    * It was not returned in time: it is read beside the steps, where there is room.
@@ -26,4 +26,13 @@ export interface LateTransactions {
    * @returns whether that has begun now
    */
   readonly begin: (hash: TransactionHash, block: bigint | null, isTraced?: boolean) => boolean;
+}
+
+/** The same of what two upstreams each show alone, which makes payments final. */
+export interface LateShowings {
+  readonly reads: Pick<LateReads<readonly Whole[]>, 'isKnown'>;
+  /** Null: no second upstream has responded. */
+  readonly come: ReadonlyMap<TransactionHash, readonly Whole[] | null>;
+  /** As of LateTransactions. */
+  readonly begin: (hash: TransactionHash, block: bigint) => boolean;
 }
