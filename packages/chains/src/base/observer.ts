@@ -6,6 +6,7 @@ import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { WHOLE_MS } from '../evm/observe/early-look.ts';
 import { type Findings, type NewBlocks, readAgain, readNewBlocks, type Unjudged } from '../evm/observe/reading.ts';
 import { type Conclusion, type Parts, type Place, type Setting, type SoFar, takeStep } from '../evm/observe/step.ts';
+import { Absences } from '../evm/observe/absence.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
@@ -50,7 +51,7 @@ export class BaseObserver implements ChainObserver {
   readonly #memory = new Memory();
   readonly #standstill = new Standstill();
   readonly #late: LateReader;
-  readonly #seconds: SecondReader;
+  readonly #beside: Beside;
   readonly #fees: FeesBeside;
   readonly #sentBy: SentBy;
   readonly #now: () => number;
@@ -75,7 +76,7 @@ export class BaseObserver implements ChainObserver {
     };
     this.#now = now;
     this.#late = new LateReader(pool, network, now);
-    this.#seconds = new SecondReader(pool, network, now);
+    this.#beside = { seconds: new SecondReader(pool, network, now), absences: new Absences(pool, now) };
     this.#fees = new FeesBeside(pool);
   }
 
@@ -101,7 +102,8 @@ export class BaseObserver implements ChainObserver {
         const place = await recover(this.#judging(setting), position, setting.head);
         if (place !== 'behind') {
           this.#late.forget();
-          this.#seconds.forget();
+          this.#beside.seconds.forget();
+          this.#beside.absences.forget();
         }
         return place;
       },
@@ -150,7 +152,7 @@ export class BaseObserver implements ChainObserver {
           position.seen,
         );
         const before = { ...position, seen: [...seen], firstReader };
-        return finish(context, this.#seconds, this.#sentBy, before, news, outcomes, again.unjudged);
+        return finish(context, this.#beside, this.#sentBy, before, news, outcomes, again.unjudged);
       },
       confirm: (soFar, settled) => {
         const observations = [...settled.observations, ...disproved.observations()];
@@ -243,6 +245,12 @@ function readNew(context: Scan, position: Position, head: Block): Promise<NewBlo
   );
 }
 
+/** What is read beside the steps that makes payments final, or proves that none comes. */
+interface Beside {
+  readonly seconds: SecondReader;
+  readonly absences: Absences;
+}
+
 /** What a step finds out about blocks that are safe or final. */
 interface Finish {
   readonly observations: readonly Observation[];
@@ -260,11 +268,10 @@ interface Finish {
 
 /**
  * Reads the same blocks once more when they are safe, then finds what can be proven by them, and what is final.
- * @param seconds reads beside the steps what makes payments final
  */
 async function finish(
   context: Scan,
-  seconds: SecondReader,
+  { seconds, absences }: Beside,
   sentBy: SentBy,
   position: Position,
   news: NewBlocks<Seen>,
@@ -272,7 +279,7 @@ async function finish(
   failedAgain: readonly Unjudged[],
 ): Promise<Finish> {
   const before = [...news.unjudged, ...failedAgain];
-  const { node, memory, now, pool } = context;
+  const { node, memory, now } = context;
   const isDue = missing.length > 0 || ignoredReverts.length > 0 || now - memory.tagsAskedAt >= TAGS_MS;
   if (!isDue)
     return {
@@ -296,10 +303,10 @@ async function finish(
   const waiting = new Set(
     seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
   );
-  const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
   const unjudged = [...before, ...rescan.unjudged];
   const unread = [...position.setAside, ...unjudged];
-  const dropped = safe && (await findDropped(context, pool, sentBy, dead, safe, rescan.rescanned, unread));
+  const dropped =
+    safe && (await findDropped(context, absences, sentBy, missing, safe, rescan.rescanned, waiting, unread));
   const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
     observations: [

@@ -8,6 +8,7 @@ import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
 import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
+import { Absences } from '../evm/observe/absence.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { LateReads } from '../late-reads.ts';
 import { STEP_MS } from '../networks.ts';
@@ -49,6 +50,7 @@ export class TempoObserver implements ChainObserver {
   readonly #arrivals = new ArrivalReports();
   readonly #schedule = new ReceiptSchedule();
   readonly #late: LateReads<Found>;
+  readonly #absences: Absences;
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
@@ -65,6 +67,7 @@ export class TempoObserver implements ChainObserver {
     this.#pool = pool;
     this.#now = now;
     this.#late = new LateReads(now);
+    this.#absences = new Absences(pool, now);
   }
 
   get intervalMs(): number {
@@ -90,6 +93,7 @@ export class TempoObserver implements ChainObserver {
         if (place !== 'behind') {
           this.#proofBlocks.clear();
           this.#late.forget();
+          this.#absences.forget();
         }
         return place;
       },
@@ -131,7 +135,7 @@ export class TempoObserver implements ChainObserver {
       // Nothing is dropped while blocks are unread: their contents come first.
       readOutcomes: ({ whole }) => {
         const due = whole < head.number ? [] : duePendingOutcomes(context, this.#schedule, head, now);
-        return readPendingOutcomes(context, this.#schedule, due, head, now);
+        return readPendingOutcomes(context, this.#schedule, due, head, now, this.#absences);
       },
       finalize: async ({ news, firstReader }) => {
         const rereading: Scan = { ...context, noteSightings: (...reading) => sightedAgain.push(reading) };

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { PaymentTerms, Reference } from '@pf/domain';
+import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import type { Hex } from 'viem';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { networkOf } from '../../src/index.ts';
-import { CHAIN, terms } from '../base/payments.ts';
+import { CHAIN, fulfiller, terms } from '../base/payments.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { observedIn } from './observed.ts';
 import { honest, nested, respondOf, ScriptedChain } from './scripted-chain.ts';
@@ -157,4 +157,42 @@ describe('a payment on Base beside one that a second upstream does not show in t
     // In the place of its receipt are the logs of its block.
     expect([...watcher.watched.openDeposits()]).toHaveLength(0);
   });
+
+  it.each([1_600, NEVER])(
+    'is confirmed in its usual time where the second upstream says after %d ms that it lacks a submission',
+    async (ms) => {
+      const lacking = `0x${'1a'.repeat(32)}` as TransactionHash;
+      const submitted = async (): Promise<void> => {
+        await observed(1);
+        chain.sent = 5;
+        const lifetime = { kind: 'nonce' } as const;
+        watcher.watched.submit(
+          { hash: lacking, sender: fulfiller, nonce: '1', lifetime, terms: theirs } as never,
+          time.now(),
+        );
+        become();
+        chain.mine(honest(terms));
+      };
+      await submitted();
+      const usual = await observed(40);
+      expect([...usual.keys()]).toEqual(['pi_theirs dropped', 'pi_mine landed confirmed']);
+      open();
+      slow([1], lacking as Hex, RECEIPT, ms);
+      await submitted();
+      const found = await observed(40);
+      // What it lacks is proven beside the steps.
+      expect([...found.keys()].toSorted()).toEqual([
+        'pi_mine landed confirmed',
+        ...(ms === NEVER ? [] : ['pi_theirs dropped']),
+      ]);
+      const what = 'pi_mine landed confirmed';
+      expect((found.get(what) ?? NEVER) - (usual.get(what) ?? 0)).toBeLessThan(DELAY_MAX_MS);
+      // No later step is delayed by it either.
+      chain.mine(honest(later));
+      const usualMs = usual.get(what) ?? 0;
+      expect(((await observed(40)).get('pi_later landed confirmed') ?? NEVER) - usualMs).toBeLessThan(DELAY_MAX_MS);
+      quick();
+      if (ms === NEVER) expect([...(await observed(200)).keys()]).toEqual(['pi_theirs dropped']);
+    },
+  );
 });

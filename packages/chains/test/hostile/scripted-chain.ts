@@ -21,6 +21,8 @@ interface Filtered {
 /** A Base chain of which a test says what its node shows: in its blocks is what the test puts there. */
 export class ScriptedChain {
   #head = 0n;
+  /** What every account has sent; null: nodes do not tell. */
+  sent: number | null = null;
   /** From this block on it has been replaced. */
   #replacedFrom: bigint | null = null;
   #transactions = 0;
@@ -62,6 +64,8 @@ export class ScriptedChain {
         return of(shown?.receipt);
       case 'debug_traceTransaction':
         return of(shown?.trace);
+      case 'eth_getTransactionCount':
+        return this.sent === null ? new Error('no state here') : numberToHex(this.sent);
       default:
         return new Error(`no ${method} here`);
     }

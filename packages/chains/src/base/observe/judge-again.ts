@@ -154,7 +154,7 @@ export async function settlementsShownBy(
 
 /** Takes what is not returned in time. */
 const noting = (late: Set<TransactionHash>): LateTransactions => ({
-  reads: { isKnown: () => false, room: 0 },
+  reads: { isKnown: () => false, note: (hash) => void late.add(hash), room: 0 },
   come: new Map(),
   begin: (hash) => {
     late.add(hash);
