@@ -7,6 +7,7 @@ import { WHOLE_MS } from '../evm/observe/early-look.ts';
 import { type Findings, type NewBlocks, readAgain, readNewBlocks, type Unjudged } from '../evm/observe/reading.ts';
 import { type Conclusion, type Parts, type Place, type Setting, type SoFar, takeStep } from '../evm/observe/step.ts';
 import { Absences } from '../evm/observe/absence.ts';
+import type { SecondReader } from '../evm/observe/second-reader.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
@@ -32,7 +33,8 @@ import { LateReader } from './observe/read-late.ts';
 import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
-import { nameOf, SecondReader } from './observe/second-showing.ts';
+import type { Whole } from './observe/late.ts';
+import { nameOf, secondReader } from './observe/second-showing.ts';
 import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 import { Sightings } from './observe/sightings.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
@@ -76,7 +78,7 @@ export class BaseObserver implements ChainObserver {
     };
     this.#now = now;
     this.#late = new LateReader(pool, network, now);
-    this.#beside = { seconds: new SecondReader(pool, network, now), absences: new Absences(pool, now) };
+    this.#beside = { seconds: secondReader(pool, network, now), absences: new Absences(pool, now) };
     this.#fees = new FeesBeside(pool);
   }
 
@@ -247,7 +249,7 @@ function readNew(context: Scan, position: Position, head: Block): Promise<NewBlo
 
 /** What is read beside the steps that makes payments final, or proves that none comes. */
 interface Beside {
-  readonly seconds: SecondReader;
+  readonly seconds: SecondReader<Whole>;
   readonly absences: Absences;
 }
 

@@ -9,6 +9,7 @@ import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
 import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
 import { Absences } from '../evm/observe/absence.ts';
+import type { SecondReader } from '../evm/observe/second-reader.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { LateReads } from '../late-reads.ts';
 import { STEP_MS } from '../networks.ts';
@@ -23,6 +24,7 @@ import { asideOf, type Position, readPosition, rereadFrom, writePosition, writte
 import { ProofBlocks } from './observe/proof-blocks.ts';
 import { type Found, RECEIPTS_KEPT, receiptsKept } from './observe/receipts.ts';
 import { scan, scanAgain, type Scan } from './observe/scan.ts';
+import { type Said, secondReader } from './observe/second-showing.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
@@ -51,6 +53,7 @@ export class TempoObserver implements ChainObserver {
   readonly #schedule = new ReceiptSchedule();
   readonly #late: LateReads<Found>;
   readonly #absences: Absences;
+  readonly #seconds: SecondReader<Said>;
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
@@ -68,6 +71,7 @@ export class TempoObserver implements ChainObserver {
     this.#now = now;
     this.#late = new LateReads(now);
     this.#absences = new Absences(pool, now);
+    this.#seconds = secondReader(pool, network, now);
   }
 
   get intervalMs(): number {
@@ -94,6 +98,7 @@ export class TempoObserver implements ChainObserver {
           this.#proofBlocks.clear();
           this.#late.forget();
           this.#absences.forget();
+          this.#seconds.forget();
         }
         return place;
       },
@@ -120,6 +125,7 @@ export class TempoObserver implements ChainObserver {
       proofBlocks: this.#proofBlocks,
       aside: new Set(asideOf(position).map(({ hash }) => hash)),
       late: { reads: this.#late, come: this.#late.collect() },
+      seconds: this.#seconds.collect(),
       noteSightings: (...reading) => sighted.push(reading),
     };
     return {

@@ -27,12 +27,3 @@ export interface LateTransactions {
    */
   readonly begin: (hash: TransactionHash, block: bigint | null, isTraced?: boolean) => boolean;
 }
-
-/** The same of what two upstreams each show alone, which makes payments final. */
-export interface LateShowings {
-  readonly reads: Pick<LateReads<readonly Whole[]>, 'isKnown'>;
-  /** Null: no second upstream has responded. */
-  readonly come: ReadonlyMap<TransactionHash, readonly Whole[] | null>;
-  /** As of LateTransactions. */
-  readonly begin: (hash: TransactionHash, block: bigint) => boolean;
-}

@@ -1,13 +1,12 @@
 import type { Instant, Settlement, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { LateReads } from '../../late-reads.ts';
-import { STEP_MS } from '../../networks.ts';
+import { SecondReader } from '../../evm/observe/second-reader.ts';
 import type { Network } from '../../port.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
 import { explainTransfers } from '../nested/explain.ts';
 import type { Judging, Scan } from './context.ts';
 import { readTransfer } from './landings.ts';
-import type { LateShowings, Whole } from './late.ts';
+import type { Whole } from './late.ts';
 import { isUnread, readWhole } from './read-late.ts';
 
 /** What no second upstream shows for so long is told of. */
@@ -88,8 +87,10 @@ export async function showTwice<One, Shows extends Showing>(
 ): Promise<Twice<One, Shows>> {
   const hashOf = (one: One): TransactionHash => placeOf(one).hash;
   const hasCome = (one: One): boolean => seconds?.come.has(hashOf(one)) === true;
-  const asked = standing.filter((one) => !hasCome(one));
+  const isOver = seconds?.hasTime() === false;
+  const asked = isOver ? [] : standing.filter((one) => !hasCome(one));
   const late = new Set<TransactionHash>();
+  const began = performance.now();
   const told =
     asked.length === 0
       ? []
@@ -107,6 +108,7 @@ export async function showTwice<One, Shows extends Showing>(
             asked.some((one) => !shown.has(name(one)) && !late.has(hashOf(one)) && !left.has(hashOf(one))),
           { alone: false },
         );
+  if (late.size > 0) seconds?.waited(performance.now() - began);
   const readings = new Map<One, readonly Shows[] | null>(asked.map((one) => [one, told]));
   for (const [hash, some] of Map.groupBy(standing.filter(hasCome), hashOf)) {
     const showings: Shows[] = [];
@@ -117,7 +119,12 @@ export async function showTwice<One, Shows extends Showing>(
   const warnings: string[] = [];
   let areLeft = false;
   const shown = standing.filter((one) => {
-    const [of, { hash, block }] = [readings.get(one) ?? null, placeOf(one)];
+    const { hash, block } = placeOf(one);
+    const of = readings.get(one);
+    if (of === undefined) {
+      areLeft = true;
+      return false;
+    }
     if (of?.every((reading) => reading.shown.has(name(one))) === true) {
       memory.unshown.shown(name(one));
       return true;
@@ -138,52 +145,13 @@ export async function showTwice<One, Shows extends Showing>(
   return { shown, readings: [...all], warnings, isAway: told === null, areLeft };
 }
 
-/** Reads beside the steps what two upstreams each show alone, with all the time that a request has. */
-export class SecondReader {
-  readonly #pool: RpcPool;
-  readonly #network: Network;
-  readonly #reads: LateReads<readonly Whole[] | null>;
-
-  /** @param now our clock */
-  constructor(pool: RpcPool, network: Network, now: () => Instant) {
-    this.#pool = pool;
-    this.#network = network;
-    this.#reads = new LateReads(now);
-  }
-
-  /** The chain has changed: of what is being read nothing is used. */
-  forget(): void {
-    this.#reads.forget();
-  }
-
-  /** For one step. */
-  collect(): LateShowings {
-    const reads = this.#reads;
-    const come = reads.collect();
-    for (const [hash, wholes] of come) if (wholes === null || wholes.some(isUnread)) reads.note(hash);
-    return {
-      reads,
-      come,
-      begin: (hash, block) => {
-        reads.note(hash);
-        return reads.begin(hash, (one) => this.#read(one, block));
-      },
-    };
-  }
-
-  #read(hash: TransactionHash, block: bigint): Promise<readonly Whole[] | null> {
-    return this.#pool.run(
-      (node) =>
-        this.#pool.doubleCheck(node, null, (by) => readAlone(by, this.#network, hash, block), isLacking, {
-          alone: false,
-        }),
-      STEP_MS,
-    );
-  }
-}
-
-const isLacking = ({ transaction, logged }: Whole): boolean =>
-  typeof transaction === 'string' || typeof logged === 'string';
+/** Reads beside the steps what two upstreams each show alone. */
+export const secondReader = (pool: RpcPool, network: Network, now: () => Instant): SecondReader<Whole> =>
+  new SecondReader(pool, now, {
+    read: (node, hash, block) => readAlone(node, network, hash, block),
+    isLacking: ({ transaction, logged }) => typeof transaction === 'string' || typeof logged === 'string',
+    isUnread,
+  });
 
 /** Its calls are asked for where the token was called by another contract than the one that the transaction calls. */
 function readAlone(node: RpcNode, network: Network, hash: TransactionHash, block: bigint): Promise<Whole> {
