@@ -23,7 +23,7 @@ interface LateRead<T> {
 
 /**
  * What no step waits for: transactions that were not returned in time are read beside the steps, with all the time that
- * a request has. What comes is used by one step, as if that had read it, and by nothing that makes a payment final.
+ * a request has. What comes is used by one step, as if that had read it.
  */
 export class LateReads<T> {
   readonly #now: () => Instant;

@@ -10,6 +10,7 @@ const chain = `${CHAINS}/test/base/smart-accounts.integration.test.ts`;
 const undone = `${CHAINS}/test/base/undone.integration.test.ts`;
 const property = `${CHAINS}/test/base/property.integration.test.ts`;
 const twice = `${CHAINS}/test/base/final-by-two.unit.test.ts`;
+const finals = `${CHAINS}/test/hostile/finals-on-base.unit.test.ts`;
 const each = `${CHAINS}/test/evm/observe/read-each.unit.test.ts`;
 const hostile = `${CHAINS}/test/hostile/base.unit.test.ts`;
 const aside = `${CHAINS}/test/hostile/base-set-aside.unit.test.ts`;
@@ -353,8 +354,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: a submission that is set aside is not dropped',
     file: `${src}/observe/pending-outcomes.ts`,
-    guard: 'missing.filter(({ hash }) => !aside.has(hash))',
-    instead: 'missing',
+    guard: '!aside.has(hash) && ',
+    instead: '',
     test: {
       file: `${CHAINS}/test/base/dropped.unit.test.ts`,
       name: 'is not dropped while it is set aside, as it has logged a payment whose receipt may be pruned',
@@ -515,13 +516,13 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: nothing is final by one upstream alone, where there are two',
     file: `${src}/observe/settlements.ts`,
-    guard: 'isDoubted\n    ? await showTwice(context, standing)',
-    instead: 'isDoubted && standing.length < 0\n    ? await showTwice(context, standing)',
+    guard: 'isDoubted\n    ? await showTwice(',
+    instead: 'isDoubted && standing.length < 0\n    ? await showTwice(',
     test: { file: twice, name: 'waits while the second one may soon respond' },
   },
   {
     name: 'Base: nothing is final by one upstream while the other is unavailable',
-    file: `${src}/observe/settlements.ts`,
+    file: `${src}/observe/second-showing.ts`,
     guard: '{ alone: false }',
     instead: '{ alone: true }',
     test: { file: twice, name: 'is not final, however long the second one is excluded, and counts as unshown' },
@@ -529,8 +530,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: no deposit is final by one upstream while the other is unavailable',
     file: `${src}/observe/arrivals.ts`,
-    guard: '{ alone: false }',
-    instead: '{ alone: true }',
+    guard: 'isDoubted\n    ? await showTwice(',
+    instead: 'isDoubted && standing.length < 0\n    ? await showTwice(',
     test: {
       file: `${CHAINS}/test/base/observe/arrivals.unit.test.ts`,
       name: 'is not final by one, however long the second upstream is down',
@@ -545,16 +546,80 @@ export const baseGuards: readonly Mutant[] = [
   },
   {
     name: 'Base: nothing is final that one of two upstreams has seen and shows again',
-    file: `${src}/observe/settlements.ts`,
-    guard: '    null,\n    (by) => settlementsShownBy(',
-    instead: '    node.name,\n    (by) => settlementsShownBy(',
+    file: `${src}/observe/second-showing.ts`,
+    guard: '          null,\n          async (by) => {',
+    instead: '          node.name,\n          async (by) => {',
     test: { file: liar, name: 'a payment is reported where upstream 1 of two shows it as that of another' },
+  },
+  {
+    name: 'Base: a step waits a moment only for what makes payments final',
+    file: `${src}/observe/second-showing.ts`,
+    guard: 'isSoon: seconds !== undefined',
+    instead: 'isSoon: false',
+    test: {
+      file: finals,
+      name: 'is final and confirmed within a second of its usual time where eth_getTransactionReceipt of upstreams [1] takes Infinity ms',
+    },
+  },
+  {
+    name: 'Base: what a second upstream has not shown in time is read beside the steps',
+    file: `${src}/observe/second-showing.ts`,
+    guard: 'memory.unshown.lacked(name(one), now);\n      seconds?.begin(hash, block);',
+    instead: 'memory.unshown.lacked(name(one), now);',
+    test: {
+      file: finals,
+      name: 'is final and confirmed within a second of its usual time where eth_getTransactionReceipt of upstreams [1] takes 1600 ms',
+    },
+  },
+  {
+    name: 'Base: what is read beside the steps to be final is asked for by none',
+    file: `${src}/observe/second-showing.ts`,
+    guard: 'else if (isLate) seconds.begin(hash, block);',
+    instead: 'else if (isLate) asked.push(one);',
+    test: {
+      file: finals,
+      name: 'is final and confirmed within a second of its usual time where eth_getTransactionByHash of upstreams [1] takes Infinity ms',
+    },
+  },
+  {
+    name: 'Base: a trace that makes payments final is waited for a moment only',
+    file: `${src}/observe/judge-again.ts`,
+    guard: '...(asked.isSoon && { late: noting(late) }),',
+    instead: '',
+    test: {
+      file: finals,
+      name: 'is final and confirmed within a second of its usual time where debug_traceTransaction of upstreams [1] takes Infinity ms',
+    },
+  },
+  {
+    name: 'Base: what a second upstream shows of a transfer is for one intent',
+    file: `${src}/observe/second-showing.ts`,
+    guard: ' ${index} ${reference}`',
+    instead: ' ${index}`',
+    test: {
+      file: `${CHAINS}/test/hostile/disproved-settlement.unit.test.ts`,
+      name: 'is told to the operator once it is final and the second upstream has traces',
+    },
+  },
+  {
+    name: 'Nothing is final by what one upstream alone has shown beside the steps',
+    file: `${CHAINS}/src/evm/observe/second-reader.ts`,
+    guard: '{ alone: false }',
+    instead: '{ alone: true }',
+    test: { file: `${CHAINS}/test/evm/observe/second-reader.unit.test.ts`, name: 'brings nothing by one alone' },
+  },
+  {
+    name: 'That nothing has landed is proven beside the steps where an upstream takes long',
+    file: `${CHAINS}/src/evm/observe/absence.ts`,
+    guard: 'for (const one of missing.filter(isKnown)) this.#begin(one);',
+    instead: '',
+    test: { file: finals, name: 'where the second upstream says after 1600 ms that it lacks a submission' },
   },
   {
     name: 'Base: what another upstream shows in the place of a payment is seen',
     file: `${src}/observe/settlements.ts`,
-    guard: 'readings?.flatMap((reading) => reading.instead) ?? []',
-    instead: '[] as Seen[]',
+    guard: '.flatMap(({ instead }) => instead)',
+    instead: '.flatMap(() => [] as Seen[])',
     test: { file: twice, name: 'is seen for the first time as the payment that the second one shows in its place' },
   },
   {

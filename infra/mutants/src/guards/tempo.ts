@@ -6,6 +6,7 @@ const RECEIPTS = 'packages/chains/src/tempo/observe/receipts.ts';
 const SECOND = 'packages/chains/src/tempo/observe/second-showing.ts';
 const LANDINGS_TEST = 'packages/chains/test/tempo/observe/landings.unit.test.ts';
 const SECOND_TEST = 'packages/chains/test/tempo/observe/second-showing.unit.test.ts';
+const FINALS_TEST = 'packages/chains/test/hostile/finals-on-tempo.unit.test.ts';
 const OBSERVER_TEST = 'packages/chains/test/tempo/observer.integration.test.ts';
 const SPAM_TEST = 'packages/chains/test/hostile/tempo-spam.integration.test.ts';
 const HOSTILE_TEST = 'packages/chains/test/hostile/tempo.integration.test.ts';
@@ -104,8 +105,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: a payment that another upstream denies is not reported',
     file: SECOND,
-    guard: "return blocks.has(receipt.blockNumber) ? 'denied' : 'awaited';",
-    instead: "return 'awaited';",
+    guard: '(result === null && !hasBlock)',
+    instead: 'result === null',
     test: { file: OBSERVER_TEST, name: 'believes no payment that only one of them has made up' },
   },
   {
@@ -114,6 +115,30 @@ export const tempoGuards: readonly Mutant[] = [
     guard: '{ alone: false }',
     instead: '{ alone: true }',
     test: { file: SECOND_TEST, name: 'a second showing is awaited however long the second upstream is excluded' },
+  },
+  {
+    name: 'Tempo: a step waits a moment only for what makes payments final',
+    file: SECOND,
+    guard: 'await (seconds === undefined\n',
+    instead: 'await (seconds === undefined || true\n',
+    test: { file: FINALS_TEST, name: 'is final within a second of its usual time where that takes Infinity ms' },
+  },
+  {
+    name: 'Tempo: what a second upstream has not shown in time is read beside the steps',
+    file: SECOND,
+    guard: 'if (isLate(said?.result)) seconds?.begin(',
+    instead: 'if (false) seconds?.begin(',
+    test: { file: FINALS_TEST, name: 'is final within a second of its usual time where that takes 1600 ms' },
+  },
+  {
+    name: 'Tempo: what is read beside the steps counts by another upstream than the first',
+    file: SECOND,
+    guard: '.find(({ by }) => by !== one.by)',
+    instead: '.at(0)',
+    test: {
+      file: SECOND_TEST,
+      name: 'a second showing that was read beside the steps is of another upstream than the first',
+    },
   },
   {
     name: 'Tempo: what a second upstream has shown proves nothing but that',

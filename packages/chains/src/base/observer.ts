@@ -6,6 +6,8 @@ import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { WHOLE_MS } from '../evm/observe/early-look.ts';
 import { type Findings, type NewBlocks, readAgain, readNewBlocks, type Unjudged } from '../evm/observe/reading.ts';
 import { type Conclusion, type Parts, type Place, type Setting, type SoFar, takeStep } from '../evm/observe/step.ts';
+import { Absences } from '../evm/observe/absence.ts';
+import type { SecondReader } from '../evm/observe/second-reader.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';
@@ -31,7 +33,9 @@ import { LateReader } from './observe/read-late.ts';
 import { type Position, readPosition, rescanFrom, type Seen, withSeen, writePosition } from './observe/position.ts';
 import type { Scan } from './observe/context.ts';
 import { scan, scanAgain } from './observe/scan.ts';
-import { confirm, finalize, isInLedger, nameOf, orphan } from './observe/settlements.ts';
+import type { Whole } from './observe/late.ts';
+import { nameOf, secondReader } from './observe/second-showing.ts';
+import { confirm, finalize, isInLedger, orphan } from './observe/settlements.ts';
 import { Sightings } from './observe/sightings.ts';
 import { type Signer, signerOf } from './signed-transaction.ts';
 
@@ -49,6 +53,7 @@ export class BaseObserver implements ChainObserver {
   readonly #memory = new Memory();
   readonly #standstill = new Standstill();
   readonly #late: LateReader;
+  readonly #beside: Beside;
   readonly #fees: FeesBeside;
   readonly #sentBy: SentBy;
   readonly #now: () => number;
@@ -73,6 +78,7 @@ export class BaseObserver implements ChainObserver {
     };
     this.#now = now;
     this.#late = new LateReader(pool, network, now);
+    this.#beside = { seconds: secondReader(pool, network, now), absences: new Absences(pool, now) };
     this.#fees = new FeesBeside(pool);
   }
 
@@ -96,7 +102,11 @@ export class BaseObserver implements ChainObserver {
       standstill: this.#standstill,
       recover: async (setting, position) => {
         const place = await recover(this.#judging(setting), position, setting.head);
-        if (place !== 'behind') this.#late.forget();
+        if (place !== 'behind') {
+          this.#late.forget();
+          this.#beside.seconds.forget();
+          this.#beside.absences.forget();
+        }
         return place;
       },
       parts: (setting, position) => this.#parts(setting, position),
@@ -144,8 +154,7 @@ export class BaseObserver implements ChainObserver {
           position.seen,
         );
         const before = { ...position, seen: [...seen], firstReader };
-        // All the time that a request has, and nothing that came late: what is final rests on this.
-        return finish(context, { ...context, late: undefined }, this.#sentBy, before, news, outcomes, again.unjudged);
+        return finish(context, this.#beside, this.#sentBy, before, news, outcomes, again.unjudged);
       },
       confirm: (soFar, settled) => {
         const observations = [...settled.observations, ...disproved.observations()];
@@ -238,6 +247,12 @@ function readNew(context: Scan, position: Position, head: Block): Promise<NewBlo
   );
 }
 
+/** What is read beside the steps that makes payments final, or proves that none comes. */
+interface Beside {
+  readonly seconds: SecondReader<Whole>;
+  readonly absences: Absences;
+}
+
 /** What a step finds out about blocks that are safe or final. */
 interface Finish {
   readonly observations: readonly Observation[];
@@ -255,11 +270,10 @@ interface Finish {
 
 /**
  * Reads the same blocks once more when they are safe, then finds what can be proven by them, and what is final.
- * @param patient the same context, in which each reading has all the time that a request has
  */
 async function finish(
   context: Scan,
-  patient: Scan,
+  { seconds, absences }: Beside,
   sentBy: SentBy,
   position: Position,
   news: NewBlocks<Seen>,
@@ -267,7 +281,7 @@ async function finish(
   failedAgain: readonly Unjudged[],
 ): Promise<Finish> {
   const before = [...news.unjudged, ...failedAgain];
-  const { node, memory, now, pool } = context;
+  const { node, memory, now } = context;
   const isDue = missing.length > 0 || ignoredReverts.length > 0 || now - memory.tagsAskedAt >= TAGS_MS;
   if (!isDue)
     return {
@@ -283,22 +297,23 @@ async function finish(
   const [safe, finalized] = await node.batch([getBlock('safe'), getBlock('finalized')]);
   memory.tagsAskedAt = now;
   const rescan = await readSafe(context, position, news, safe);
-  const finals = await finalize(patient, least(news.reached.number, finalized?.number ?? 0n));
-  const arrived = await finalizeArrivals(patient, least(news.reached.number, finalized?.number ?? 0n));
+  const doubting = { ...context, seconds: seconds.collect() };
+  const finals = await finalize(doubting, least(news.reached.number, finalized?.number ?? 0n));
+  const arrived = await finalizeArrivals(doubting, least(news.reached.number, finalized?.number ?? 0n));
   const seen = [rescan.found, finals.seen].reduce<readonly Seen[]>(withSeen, position.seen);
   // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
   const waiting = new Set(
     seen.filter((one) => one.kind === 'reverted' || !one.reported).map(({ intentId }) => intentId),
   );
-  const dead = missing.filter(({ intentId }) => !waiting.has(intentId));
   const unjudged = [...before, ...rescan.unjudged];
   const unread = [...position.setAside, ...unjudged];
-  const dropped = safe && (await findDropped(patient, pool, sentBy, dead, safe, rescan.rescanned, unread));
-  const lapsed = safe && (await findLapsed(patient, safe, rescan.rescanned, waiting, unread));
+  const dropped =
+    safe && (await findDropped(context, absences, sentBy, missing, safe, rescan.rescanned, waiting, unread));
+  const lapsed = safe && (await findLapsed(context, safe, rescan.rescanned, waiting, unread));
   return {
     observations: [
       ...finals.observations,
-      ...(await findFinalReverts(patient, ignoredReverts, finalized?.number ?? -1n)),
+      ...(await findFinalReverts(context, ignoredReverts, finalized?.number ?? -1n)),
       ...(dropped?.observations ?? []),
       ...(lapsed ?? []),
     ],

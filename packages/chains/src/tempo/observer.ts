@@ -8,6 +8,8 @@ import { ReceiptSchedule } from '../evm/observe/receipt-schedule.ts';
 import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
 import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
+import { Absences } from '../evm/observe/absence.ts';
+import type { SecondReader } from '../evm/observe/second-reader.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { LateReads } from '../late-reads.ts';
 import { STEP_MS } from '../networks.ts';
@@ -22,6 +24,7 @@ import { asideOf, type Position, readPosition, rereadFrom, writePosition, writte
 import { ProofBlocks } from './observe/proof-blocks.ts';
 import { type Found, RECEIPTS_KEPT, receiptsKept } from './observe/receipts.ts';
 import { scan, scanAgain, type Scan } from './observe/scan.ts';
+import { type Said, secondReader } from './observe/second-showing.ts';
 
 /** The same logs are read once more after this: a node may have had the block before its logs. */
 const REREAD_MS = 15_000;
@@ -49,6 +52,8 @@ export class TempoObserver implements ChainObserver {
   readonly #arrivals = new ArrivalReports();
   readonly #schedule = new ReceiptSchedule();
   readonly #late: LateReads<Found>;
+  readonly #absences: Absences;
+  readonly #seconds: SecondReader<Said>;
   #isAwaiting = false;
   readonly #proofBlocks = new ProofBlocks();
   /** When logs were last read a second time, by our clock, and how far the first reading had come then. */
@@ -65,6 +70,8 @@ export class TempoObserver implements ChainObserver {
     this.#pool = pool;
     this.#now = now;
     this.#late = new LateReads(now);
+    this.#absences = new Absences(pool, now);
+    this.#seconds = secondReader(pool, network, now);
   }
 
   get intervalMs(): number {
@@ -90,6 +97,8 @@ export class TempoObserver implements ChainObserver {
         if (place !== 'behind') {
           this.#proofBlocks.clear();
           this.#late.forget();
+          this.#absences.forget();
+          this.#seconds.forget();
         }
         return place;
       },
@@ -116,6 +125,7 @@ export class TempoObserver implements ChainObserver {
       proofBlocks: this.#proofBlocks,
       aside: new Set(asideOf(position).map(({ hash }) => hash)),
       late: { reads: this.#late, come: this.#late.collect() },
+      seconds: this.#seconds.collect(),
       noteSightings: (...reading) => sighted.push(reading),
     };
     return {
@@ -131,7 +141,7 @@ export class TempoObserver implements ChainObserver {
       // Nothing is dropped while blocks are unread: their contents come first.
       readOutcomes: ({ whole }) => {
         const due = whole < head.number ? [] : duePendingOutcomes(context, this.#schedule, head, now);
-        return readPendingOutcomes(context, this.#schedule, due, head, now);
+        return readPendingOutcomes(context, this.#schedule, due, head, now, this.#absences);
       },
       finalize: async ({ news, firstReader }) => {
         const rereading: Scan = { ...context, noteSightings: (...reading) => sightedAgain.push(reading) };

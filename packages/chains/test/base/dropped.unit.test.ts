@@ -3,6 +3,7 @@ import type { IntentId, TransactionHash } from '@pf/domain';
 import { type RpcCall, type RpcNode, type RpcPool, RpcUpstreamError } from '@pf/rpc';
 import { Memory } from '../../src/base/observe/memory.ts';
 import { findDropped, type PendingOutcome } from '../../src/base/observe/pending-outcomes.ts';
+import { Absences } from '../../src/evm/observe/absence.ts';
 import { networkNamed } from '../../src/index.ts';
 import { named, Watched } from '../conformance/watching.ts';
 import { respondingNode } from '../nodes.ts';
@@ -57,7 +58,7 @@ function counted(
  */
 function concluded(
   pending: readonly PendingOutcome[],
-  unread: Parameters<typeof findDropped>[6],
+  unread: Parameters<typeof findDropped>[7],
   first: RpcNode,
   ...others: readonly RpcNode[]
 ): ReturnType<typeof findDropped> {
@@ -80,7 +81,8 @@ function concluded(
     now: 0,
     waitsSince: () => undefined,
   };
-  return findDropped(context, pool, async () => null, pending, safe, safe.number, unread);
+  const absences = new Absences(pool, () => 0);
+  return findDropped(context, absences, async () => null, pending, safe, safe.number, new Set(), unread);
 }
 const pruned = nodeWith('pruned.example', null);
 /** The names of the observations, and how many warnings there are. */

@@ -163,7 +163,7 @@ describe('a settlement in a final block, with two upstreams', () => {
   it.each(WAYS_TO_BE_AWAY)('is not final, however long the second one is %s, and counts as unshown', async (way) => {
     const pool = poolBesideAway({ name: 'node.example' }, way);
     const clock = jest.spyOn(performance, 'now');
-    const name = `${HASH} ${BLOCK} 3`;
+    const name = `${HASH} ${BLOCK} 3 ${terms.reference}`;
     const unshown: number[] = [];
     const began = performance.now();
     for (const minutes of [0, 1, 11, 300]) {

@@ -1,43 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import { type Hex, numberToHex, toHex } from 'viem';
-import { encodePayment } from '../../src/base/calldata.ts';
-import { TRANSFER } from '../../src/base/observe/landings.ts';
+import type { Hex } from 'viem';
 import { BaseObserver } from '../../src/base/observer.ts';
 import { networkOf } from '../../src/index.ts';
 import { CHAIN, fulfiller, terms } from '../base/payments.ts';
 import { Watcher } from '../conformance/watching.ts';
-import { type At, logAt, type Shown, topic } from './base.ts';
+import type { Shown } from './base.ts';
 import { observedIn } from './observed.ts';
-import { honest, respondOf, ScriptedChain } from './scripted-chain.ts';
+import { honest, nested, respondOf, ScriptedChain } from './scripted-chain.ts';
 import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
 const DELAY_MAX_MS = 1_000;
 const [TRANSACTION, RECEIPT] = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
 const [TRACE, TOKEN_CALLS] = ['debug_traceTransaction', 'trace_filter'];
 const theirs: PaymentTerms = { ...terms, reference: `0x${'66'.repeat(32)}` as Reference };
-
-/** A smart account's payment, which its trace proves. */
-const nested =
-  ({ tokenAddress, requestor, amount, reference }: PaymentTerms, account: number) =>
-  (at: At): Shown => {
-    const wallet = toHex(0x5afe_0000 + account, { size: 20 });
-    const { hash, block, blockHash } = at;
-    const logs = [
-      logAt(at, account, tokenAddress, [TRANSFER, topic(wallet), topic(requestor)], toHex(amount, { size: 32 })),
-    ];
-    const payment = encodePayment(requestor, amount, reference);
-    const input = `0x6a761202${payment.slice(2)}`;
-    const sent = { from: fulfiller, to: wallet };
-    const calls = [{ type: 'CALL', from: wallet, to: tokenAddress, input: payment, logs }];
-    return {
-      logs,
-      transaction: { ...sent, hash, type: '0x2', nonce: '0x1', gas: '0x30d40', value: '0x0', input, blockHash },
-      receipt: { ...sent, transactionHash: hash, status: '0x1', blockNumber: numberToHex(block), blockHash, logs },
-      trace: { type: 'CALL', ...sent, input: '0x6a761202', calls },
-    };
-  };
 
 describe('a transaction that takes long beside a payment on Base', () => {
   let time: VirtualTime;

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
-import { type Hex, numberToHex } from 'viem';
+import type { Hex } from 'viem';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
-import { from, transfer, withMemo } from '../tempo/logged.ts';
+import { from } from '../tempo/logged.ts';
 import { network, terms } from '../tempo/payments.ts';
-import type { At, Shown } from './base.ts';
 import { observedIn } from './observed.ts';
 import { respondOf, ScriptedChain } from './scripted-chain.ts';
+import { payingOnTempo as paying } from './scripted-tempo.ts';
 import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
 const DELAY_MAX_MS = 1_000;
@@ -16,27 +16,6 @@ const DELAY_MAX_MS = 1_000;
 const DEPTH = 8;
 const RECEIPT = 'eth_getTransactionReceipt';
 const theirs: PaymentTerms = { ...terms, reference: `0x${'66'.repeat(32)}` as Reference };
-
-let indexes = 0;
-const paying =
-  ({ reference }: PaymentTerms) =>
-  ({ hash, block, blockHash }: At): Shown => {
-    const events = [
-      transfer(from, terms.requestor),
-      withMemo(from, terms.requestor, terms.amount, terms.tokenAddress, reference),
-    ];
-    const logs = events.map((event) => ({
-      ...event,
-      blockNumber: numberToHex(block),
-      blockHash,
-      transactionHash: hash,
-      transactionIndex: '0x0',
-      logIndex: numberToHex((indexes += 1)),
-      removed: false,
-    }));
-    const receipt = { transactionHash: hash, status: '0x1', blockNumber: numberToHex(block), blockHash, from, logs };
-    return { logs, receipt, transaction: null, trace: null };
-  };
 
 describe('a receipt that takes long beside a payment on Tempo', () => {
   let time: VirtualTime;
@@ -68,7 +47,6 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
 
   beforeEach(() => {
     time = new VirtualTime();
-    indexes = 0;
     open(1);
   });
   afterEach(async () => {
@@ -166,16 +144,16 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
     expect(only().requests.filter(({ first, isSoon }) => first.includes(late) && isSoon)).toHaveLength(1);
   });
 
-  it('becomes final by a reading of its own, which has all the time', async () => {
+  it('becomes final by a reading of its own beside the steps, which has all the time', async () => {
     open(2);
     await observed(1);
     const [late] = land(theirs);
     slow([late as Hex], 1_600);
-    expect(whats(await observed(60))).toEqual(['pi_theirs landed finalized']);
-    // The second one has shown it, and was asked by nothing that came late.
+    expect(whats(await observed(60))).toEqual(['pi_theirs landed confirmed', 'pi_theirs landed finalized']);
+    // The first one has shown it once more beside the second.
     const asked = upstreams.map(
       ({ requests }) => requests.filter(({ first, isSoon }) => first.includes(late) && !isSoon).length,
     );
-    expect(asked).toEqual([1, 1]);
+    expect(asked).toEqual([2, 1]);
   });
 });

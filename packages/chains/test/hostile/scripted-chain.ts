@@ -21,16 +21,20 @@ interface Filtered {
 /** A Base chain of which a test says what its node shows: in its blocks is what the test puts there. */
 export class ScriptedChain {
   #head = 0n;
+  /** What every account has sent; null: nodes do not tell. */
+  sent: number | null = null;
+  /** From this block on it has been replaced. */
+  #replacedFrom: bigint | null = null;
   #transactions = 0;
   readonly #shown = new Map<string, Shown>();
-  readonly #logs: Filtered[] = [];
+  #logs: Filtered[] = [];
 
   /** Puts transactions into the next block. */
   mine(...made: readonly ((place: At) => Shown)[]): readonly Hex[] {
     this.#head += 1n;
     return made.map((make) => {
       const hash = toHex((this.#transactions += 1), { size: 32 });
-      this.change(hash, make({ hash, block: this.#head, blockHash: hashOf(this.#head) }));
+      this.change(hash, make({ hash, block: this.#head, blockHash: this.#hashOf(this.#head) }));
       this.#logs.push(...((this.#shown.get(hash)?.logs ?? []) as Filtered[]));
       return hash;
     });
@@ -60,10 +64,26 @@ export class ScriptedChain {
         return of(shown?.receipt);
       case 'debug_traceTransaction':
         return of(shown?.trace);
+      case 'eth_getTransactionCount':
+        return this.sent === null ? new Error('no state here') : numberToHex(this.sent);
       default:
         return new Error(`no ${method} here`);
     }
   };
+
+  /** From this block on the chain is another one, without the transactions that were there. */
+  reorganize(from: bigint): void {
+    this.#replacedFrom = from;
+    this.#logs = this.#logs.filter(({ blockNumber }) => BigInt(blockNumber) < from);
+    for (const [hash, { logs }] of this.#shown)
+      if ((logs as Filtered[]).some(({ blockNumber }) => BigInt(blockNumber) >= from))
+        this.change(hash as Hex, { logs: [], transaction: null, receipt: null, trace: null });
+  }
+
+  #hashOf(block: bigint): Hex {
+    const isReplaced = this.#replacedFrom !== null && block >= this.#replacedFrom;
+    return pad(numberToHex((block < 0n ? 0n : block + 0xb10cn) + (isReplaced ? 2n ** 64n : 0n)), { size: 32 });
+  }
 
   #block(tag: string): object | null {
     const back = { latest: 0n, safe: SAFE_DEPTH, finalized: 2n * SAFE_DEPTH }[tag];
@@ -72,8 +92,8 @@ export class ScriptedChain {
     if (number > this.#head) return null;
     return {
       number: numberToHex(number),
-      hash: hashOf(number),
-      parentHash: hashOf(number - 1n),
+      hash: this.#hashOf(number),
+      parentHash: this.#hashOf(number - 1n),
       timestamp: numberToHex(GENESIS_AT + number),
     };
   }
@@ -97,8 +117,6 @@ interface LogFilter {
   readonly topics: readonly [readonly string[], null?, (readonly string[])?];
 }
 
-const hashOf = (block: bigint): Hex => pad(numberToHex(block < 0n ? 0n : block + 0xb10cn), { size: 32 });
-
 /** The payment that a wallet makes by calling the token itself. */
 export const honest =
   ({ tokenAddress, requestor, amount, reference }: PaymentTerms) =>
@@ -120,6 +138,27 @@ export const honest =
         logs: [log],
       },
       trace: new Error('not needed'),
+    };
+  };
+
+/** A smart account's payment, which its trace proves. */
+export const nested =
+  ({ tokenAddress, requestor, amount, reference }: PaymentTerms, account: number) =>
+  (at: At): Shown => {
+    const wallet = toHex(0x5afe_0000 + account, { size: 20 });
+    const { hash, block, blockHash } = at;
+    const logs = [
+      logAt(at, account, tokenAddress, [TRANSFER, topic(wallet), topic(requestor)], toHex(amount, { size: 32 })),
+    ];
+    const payment = encodePayment(requestor, amount, reference);
+    const input = `0x6a761202${payment.slice(2)}`;
+    const sent = { from: PAYER, to: wallet };
+    const calls = [{ type: 'CALL', from: wallet, to: tokenAddress, input: payment, logs }];
+    return {
+      logs,
+      transaction: { ...sent, hash, type: '0x2', nonce: '0x1', gas: '0x30d40', value: '0x0', input, blockHash },
+      receipt: { ...sent, transactionHash: hash, status: '0x1', blockNumber: numberToHex(block), blockHash, logs },
+      trace: { type: 'CALL', ...sent, input: '0x6a761202', calls },
     };
   };
 

@@ -1,7 +1,7 @@
 import type { DepositObservation, Place } from '@pf/domain';
-import { RpcBehindError, type RpcNode } from '@pf/rpc';
-import { type Block, getBlock, getReceipt } from '../../evm/calls.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { RpcBehindError, type RpcNode, soon } from '@pf/rpc';
+import { type Block, getBlock, getReceipt, type Logged } from '../../evm/calls.ts';
+import { isLate, readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { callsInStep } from '../../step-share.ts';
 import {
   depositFinal,
@@ -17,6 +17,7 @@ import { keptLogsOf } from '../nested/kept-logs.ts';
 import type { Scan } from './context.ts';
 import { readTransfer } from './landings.ts';
 import type { Seen } from './position.ts';
+import { type Asked, dueForSecond, type Showing, showTwice } from './second-showing.ts';
 import type { Sighting } from './sighting.ts';
 import { senderOf } from './sightings.ts';
 
@@ -28,8 +29,6 @@ const UNHEARD_MS = 30_000;
 const FINALIZED_MAX = 100;
 /** How often a request for receipts that are too long together is halved. */
 const SPLITS = 5;
-/** A deposit that no second upstream shows for so long is told of to the operator. */
-const UNSHOWN_WARNED_MS = 60_000;
 
 interface Told {
   readonly deposits: readonly DepositObservation[];
@@ -156,14 +155,9 @@ export async function finalizeArrivals(context: Scan, finalized: bigint): Promis
     callsInStep(node, 'eth_getBlockByNumber'),
     callsInStep(node, 'eth_getTransactionReceipt'),
   );
-  const due: OpenDeposit[] = [];
-  for (const deposit of watch.openDeposits()) {
-    const { id, arrival } = deposit;
-    if (arrival.block > finalized || memory.wasFinalizedLately(id, arrival.hash, now)) continue;
-    if (isDoubted && !memory.isSecondDue(secondOf(deposit), now)) continue;
-    due.push(deposit);
-    if (due.length === most) break;
-  }
+  const isWanted = ({ id, arrival }: OpenDeposit): boolean =>
+    arrival.block <= finalized && !memory.wasFinalizedLately(id, arrival.hash, now);
+  const { due, isFull } = dueForSecond(context, ARRIVED, watch.openDeposits(), most, isWanted);
   if (due.length === 0) return { deposits: [], warnings: [], hasMore: false };
   const blocks = await blocksOf(
     node,
@@ -171,74 +165,55 @@ export async function finalizeArrivals(context: Scan, finalized: bigint): Promis
   );
   const isAt = ({ arrival }: OpenDeposit): boolean => blocks.get(arrival.block)?.hash === arrival.blockHash;
   const gone = due.filter((one) => blocks.has(one.arrival.block) && !isAt(one));
-  const { shown, warnings } = await shownTwice(context, due.filter(isAt));
+  const standing = due.filter(isAt);
+  const ask = (of: Asked, some: readonly OpenDeposit[]) => shownBy(of, context.network, some);
+  const { shown, warnings } = isDoubted
+    ? await showTwice(context, { ...ARRIVED, ask }, standing)
+    : { shown: standing, warnings: [] };
   const final = shown.map((one) => {
     memory.finalized(one.id, one.arrival.hash, now);
     return depositFinal(one);
   });
   const deposits = [...gone.map(depositLost), ...final];
-  return { deposits, warnings, hasMore: due.length === most && deposits.length > 0 };
+  return { deposits, warnings, hasMore: isFull && deposits.length > 0 };
 }
 
 /** By this name a deposit waits for a second upstream. */
 export const secondOf = ({ id, arrival }: OpenDeposit): string => `${id} ${arrival.blockHash}`;
 
-/** Those that this upstream and another one each show, as payments are: nothing is final by one. */
-async function shownTwice(
-  { node, pool, network, memory, now }: Scan,
-  standing: readonly OpenDeposit[],
-): Promise<{ readonly shown: readonly OpenDeposit[]; readonly warnings: readonly string[] }> {
-  if (pool.size === 1 || standing.length === 0) return { shown: standing, warnings: [] };
-  const readings = await pool.doubleCheck(
-    node,
-    null,
-    (by) => shownBy(by, network, standing),
-    (shown) => standing.some((one) => !shown.has(one)),
-    { alone: false },
-  );
-  const isAway = readings === null;
-  const warnings: string[] = [];
-  const shown = standing.filter((one) => {
-    if (readings?.every((reading) => reading.has(one)) === true) {
-      memory.unshown.shown(secondOf(one));
-      return true;
-    }
-    // Asked again later and later, so that those which no other shows do not delay the others.
-    const pauseMs = memory.secondLacked(secondOf(one), now, isAway);
-    if (!isAway && pauseMs >= UNSHOWN_WARNED_MS)
-      warnings.push(`${one.arrival.hash} is final at ${node.name}, and no second upstream shows it in its block`);
-    return false;
-  });
-  return { shown, warnings };
-}
+const ARRIVED = {
+  nameOf: secondOf,
+  placeOf: ({ arrival: { hash, block } }: OpenDeposit) => ({ hash, block }),
+};
 
 /** Which of these one upstream alone shows in its receipts: the same log in the same block. */
 async function shownBy(
-  node: RpcNode,
+  { node, isSoon, whole }: Asked,
   network: Network,
   deposits: readonly OpenDeposit[],
-): Promise<ReadonlySet<OpenDeposit>> {
+): Promise<Showing> {
   const hashes = [...new Set(deposits.map(({ arrival }) => arrival.hash))];
-  const receipts = await readEach(
-    node,
-    hashes.map((hash) => getReceipt(hash, keptLogsOf(network))),
-    SPLITS,
-  );
+  const calls = hashes.map((hash) => getReceipt(hash, keptLogsOf(network)));
+  const receipts = whole
+    ? hashes.map(() => whole.logged)
+    : await readEach(node, isSoon ? calls.map(soon) : calls, SPLITS, isSoon);
   const byHash = new Map(hashes.map((hash, place) => [hash, receipts[place]]));
-  return new Set(
-    deposits.filter(({ arrival }) => {
-      const receipt = byHash.get(arrival.hash);
-      if (receipt === undefined || receipt === null || receipt instanceof Unreadable) return false;
-      const log = receipt.logs.find(({ logIndex }) => logIndex.toString() === arrival.index);
-      const transfer = log === undefined ? null : readTransfer(log);
-      return (
-        receipt.blockHash === arrival.blockHash &&
-        transfer !== null &&
-        (transfer.log.address as string) === arrival.tokenAddress &&
-        senderOf(transfer.from) === arrival.from &&
-        transfer.to === arrival.to &&
-        transfer.amount === arrival.amount
-      );
-    }),
+  const shown = deposits.filter((one) => isShownIn(byHash.get(one.arrival.hash), one));
+  const late = new Set(hashes.filter((hash) => isLate(byHash.get(hash))));
+  return { shown: new Set(shown.map(secondOf)), late, left: new Set() };
+}
+
+function isShownIn(receipt: Logged | Unreadable | string | null | undefined, { arrival }: OpenDeposit): boolean {
+  if (receipt === undefined || receipt === null || typeof receipt === 'string' || receipt instanceof Unreadable)
+    return false;
+  const log = receipt.logs.find(({ logIndex }) => logIndex.toString() === arrival.index);
+  const transfer = log === undefined ? null : readTransfer(log);
+  return (
+    receipt.blockHash === arrival.blockHash &&
+    transfer !== null &&
+    (transfer.log.address as string) === arrival.tokenAddress &&
+    senderOf(transfer.from) === arrival.from &&
+    transfer.to === arrival.to &&
+    transfer.amount === arrival.amount
   );
 }

@@ -1,8 +1,9 @@
 import type { Instant, NetworkFee, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import type { LateShowings } from '../../evm/observe/second-reader.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import type { DisprovedOf } from './disproved.ts';
-import type { LateTransactions } from './late.ts';
+import type { LateTransactions, Whole } from './late.ts';
 import type { Memory } from './memory.ts';
 import type { Seen } from './position.ts';
 import type { Sighting } from './sighting.ts';
@@ -45,4 +46,6 @@ export interface Scan extends Judging {
   readonly fees?: Fees;
   /** The same of what is not read again. False where there is no room: it has to be. Absent: as above */
   readonly takeSighting?: (sighting: Sighting) => boolean;
+  /** Of those that a second upstream has not shown in time. Absent: all have all the time that a request has */
+  readonly seconds?: LateShowings<Whole>;
 }

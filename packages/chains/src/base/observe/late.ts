@@ -17,7 +17,7 @@ export interface Whole {
 
 /** What no step waits for: where it is read, and what has come of that since the last step. */
 export interface LateTransactions {
-  readonly reads: LateReads<Whole>;
+  readonly reads: Pick<LateReads<Whole>, 'isKnown' | 'note' | 'room'>;
   readonly come: ReadonlyMap<TransactionHash, Whole>;
   /**
    * It was not returned in time: it is read beside the steps, where there is room.

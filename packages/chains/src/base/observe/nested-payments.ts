@@ -24,6 +24,9 @@ const UNPROVEN_MS = 60_000;
  */
 const UNPROVEN_OF_SEVERAL_MS = 12 * 3_600_000;
 
+/** Why a transaction waits that a step could not trace. */
+export const NO_ROOM = 'there was no room for its trace';
+
 /** So many mistaken intents of a transfer are told of at most. */
 const MISTAKES_MAX = 5;
 
@@ -130,7 +133,7 @@ async function traceByTurns(context: Judging, open: readonly Opened[]): Promise<
     const { hash } = nested.transaction;
     if (traced === null) {
       partly.set(hash, paymentsAmong(opened, references, 0));
-      unjudged.push(unjudgedOf(context, nested, 'there was no room for its trace'));
+      unjudged.push(unjudgedOf(context, nested, NO_ROOM));
       return;
     }
     if (areExplained(suspects, traced.references)) return remember(context, opened, traced.references);

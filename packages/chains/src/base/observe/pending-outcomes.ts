@@ -6,7 +6,7 @@ import {
   type PaymentTerms,
   type TransactionHash,
 } from '@pf/domain';
-import { type RpcNode, type RpcPool, RpcUpstreamError, soon } from '@pf/rpc';
+import { type RpcNode, RpcUpstreamError, soon } from '@pf/rpc';
 import {
   type Block,
   type CallingTransaction,
@@ -16,8 +16,8 @@ import {
   type Receipt,
 } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
-import { absentEverywhere } from '../../evm/observe/absence.ts';
-import { LATE, readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import type { Absences } from '../../evm/observe/absence.ts';
+import { LATE, readEach, readSoon, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Unjudged } from '../../evm/observe/reading.ts';
 import { keptLogsOf } from '../nested/kept-logs.ts';
 import { callsInStep } from '../../step-share.ts';
@@ -132,8 +132,11 @@ export async function readPendingOutcomes(
       if (receipt === LATE || isLate(hash)) late?.begin(hash, null);
       continue;
     }
-    if (receipt === null) missing.push(pending);
-    else if (receipt instanceof Unreadable) warnings.push(unreadText(hash, receipt));
+    if (receipt === null) {
+      missing.push(pending);
+      // An upstream takes long to say that it lacks it.
+      if (whole !== undefined) late?.reads.note(hash);
+    } else if (receipt instanceof Unreadable) warnings.push(unreadText(hash, receipt));
     else if (receipt.status === 0n && pending.ignoresRevert)
       ignoredReverts.push({ pending, block: receipt.blockNumber, blockHash: receipt.blockHash });
     else if (needsTrace(whole, receipt) && !isDirect(receipt, pending.terms) && !memory.room.takeTrace()) continue;
@@ -162,9 +165,6 @@ const saidOf = (receipt: Receipt | string): Receipt | Unreadable | null =>
 const OUTCOMES_TRACED = 2;
 /** How often a request for receipts that are too long together is halved. */
 const SPLITS = 7;
-/** Of those that do not come in time together, so many are asked for alone at a time: the others are due as before. */
-const APART_MAX = 16;
-
 /**
  * From this node and, what it does not have, from another one: that one knows of no receipt proves nothing. For what is
  * late nothing waits, and no other one is asked.
@@ -173,16 +173,9 @@ async function withSecondOpinions(
   { node, pool, network, late }: Scan,
   hashes: readonly TransactionHash[],
 ): Promise<readonly (Receipt | Unreadable | null | undefined)[]> {
-  const ask = (by: RpcNode, some: readonly TransactionHash[]) => {
+  const read = (by: RpcNode, some: readonly TransactionHash[]) => {
     const calls = some.map((hash) => getReceipt(hash, keptLogsOf(network)));
-    return readEach(by, late === undefined ? calls : calls.map(soon), SPLITS);
-  };
-  const read = async (by: RpcNode, some: readonly TransactionHash[]) => {
-    const together = await ask(by, some);
-    if (some.length < 2 || !together.every((one) => one === LATE)) return together;
-    const spare = Math.max(1, callsInStep(by, 'eth_getTransactionReceipt') - some.length);
-    const apart = some.slice(0, Math.min(APART_MAX, spare));
-    return (await Promise.all(apart.map((hash) => ask(by, [hash])))).flat();
+    return late === undefined ? readEach(by, calls, SPLITS) : readSoon(by, calls, SPLITS);
   };
   const first = await read(node, hashes);
   const isRead = (one: Receipt | Unreadable | null | undefined): one is Receipt =>
@@ -195,7 +188,8 @@ async function withSecondOpinions(
   const second = new Map(others?.map((one, place) => [lacking[place], one]));
   return hashes.map((hash, place) => {
     const [one, other] = [first[place], second.get(hash)];
-    return isRead(one) || !isRead(other) ? one : other;
+    // What the other one has not returned in time it may have.
+    return isRead(one) || !(isRead(other) || other === LATE) ? one : other;
   });
 }
 
@@ -222,24 +216,29 @@ export async function findFinalReverts(
  * The transactions without a receipt that provably never land: at a safe block, up to which all logs were read, the
  * account's nonce is past theirs, and still no upstream that responds has a receipt. That a node does not know them
  * proves nothing. Warns where the nonces at that block cannot be read.
+ * @param waiting intents of which something was seen that is not reported yet
  * @param unread transactions that could not be judged: they have logged something, whatever upstreams still have of it
  */
 export async function findDropped(
   context: Scan,
-  pool: RpcPool,
+  absences: Absences,
   sentBy: SentBy,
   missing: readonly PendingOutcome[],
   safe: Block,
   rescanned: bigint,
+  waiting: ReadonlySet<IntentId>,
   unread: readonly Pick<Unjudged, 'hash'>[],
 ): Promise<Pick<Step, 'observations' | 'warnings'>> {
   const aside = new Set(unread.map(({ hash }) => hash));
-  const dead = missing.filter(({ hash }) => !aside.has(hash));
+  const beside = await standing(context, absences.collect());
+  const late = beside.size === 0 ? [] : [...open(context.watch, context.now)].filter(({ hash }) => beside.has(hash));
+  const dead = [...missing.filter(({ hash }) => !beside.has(hash)), ...late].filter(
+    ({ hash, intentId }) => !aside.has(hash) && !waiting.has(intentId),
+  );
   if (dead.length === 0 || rescanned < safe.number) return { observations: [], warnings: [] };
   const known = await withNonces(context, sentBy, dead);
   const counts = await countsAt(
     context,
-    pool,
     known.map(({ sender }) => sender),
     safe.number,
   );
@@ -248,9 +247,12 @@ export async function findDropped(
     const count = counts[place];
     return count === undefined || count <= pending.nonce ? [] : [{ ...pending, count, at: safe }];
   });
-  const absent = await absentEverywhere(pool, used);
+  const absent = await absences.prove(
+    used.filter(({ hash }) => !beside.has(hash)),
+    (hash) => context.late?.reads.isKnown(hash) === true,
+  );
   const observations = used
-    .filter(({ hash }) => absent.has(hash))
+    .filter(({ hash }) => absent.has(hash) || beside.has(hash))
     .map(({ intentId, hash, nonce, sender, count }): Observation => {
       const proof =
         `another transaction used nonce ${nonce} of ${sender}: the account's transaction count is ` +
@@ -261,14 +263,25 @@ export async function findDropped(
   return { observations, warnings: [] };
 }
 
+/** Those that were proven absent at a block which the chain still has. */
+async function standing(
+  { node }: Pick<Scan, 'node'>,
+  absent: ReadonlyMap<TransactionHash, Block>,
+): Promise<ReadonlySet<TransactionHash>> {
+  const hashes = await hashesOf(
+    node,
+    [...absent.values()].map(({ number }) => number),
+  );
+  return new Set([...absent].flatMap(([hash, at]) => (hashes.get(at.number) === at.hash ? [hash] : [])));
+}
+
 /** Repeated in each step as it is, so that it is logged once. */
 const WITHOUT_STATE =
   "accounts' transaction counts at the safe block could not be read: whether payments were dropped is not known";
 
 /** The next nonces at this block. Null where neither this node nor another has that state: that proves nothing. */
 async function countsAt(
-  { node }: Scan,
-  pool: RpcPool,
+  { node, pool }: Scan,
   senders: readonly Address[],
   block: bigint,
 ): Promise<readonly bigint[] | null> {
@@ -303,7 +316,7 @@ async function withNonces(
 
 /** Null also where it cannot be read: a payer may submit the hash of any transaction. */
 async function readCalling(node: RpcNode, hash: TransactionHash): Promise<CallingTransaction | null> {
-  const [found = null] = await readEach(node, [getCalling(hash)]);
+  const [found = null] = await readEach(node, [soon(getCalling(hash))]);
   return found instanceof Unreadable ? null : found;
 }
 

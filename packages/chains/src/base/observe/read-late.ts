@@ -7,6 +7,7 @@ import { type Network } from '../../port.ts';
 import { STEP_MS } from '../../networks.ts';
 import { type Explanation, withTrace } from '../nested/explain.ts';
 import { readTransfer } from './landings.ts';
+import type { Judging } from './context.ts';
 import type { LateTransactions, Whole } from './late.ts';
 import { NO_RECEIPT, readLoggedIn, readReceipts } from './receipts.ts';
 import { NOT_FOUND, readTransactions } from './transactions.ts';
@@ -38,9 +39,7 @@ export class LateReader {
     const reads = this.#reads;
     const come = reads.collect();
     // What did not come this time either is not asked for by a step.
-    for (const [hash, { transaction, receipt, traced }] of come)
-      if (isUnread(transaction, NOT_FOUND) || isUnread(receipt, NO_RECEIPT) || traced?.said === 'unreadable')
-        reads.note(hash);
+    for (const [hash, whole] of come) if (isUnread(whole)) reads.note(hash);
     return {
       reads,
       come,
@@ -53,16 +52,13 @@ export class LateReader {
   }
 
   #read(hash: TransactionHash, block: bigint | null): Promise<Whole> {
-    return this.#pool.run(async (node) => {
-      const of = { pool: this.#pool, node, network: this.#network };
-      const [transaction = NOT_FOUND] = await readTransactions(of, [hash]);
-      const [receipt = NO_RECEIPT] = await readReceipts(of, [hash]);
-      const logged = typeof receipt === 'string' && block !== null ? await readLoggedIn(of, hash, block) : null;
-      const whole = { by: node.name, transaction, receipt, logged: logged ?? receipt };
-      const { logged: shown } = whole;
-      if (!this.#traced.has(hash) || typeof transaction === 'string' || typeof shown === 'string') return whole;
-      return { ...whole, traced: await this.#explain(node, transaction, shown) };
-    }, STEP_MS);
+    return this.#pool.run(
+      (node) =>
+        readWhole({ pool: this.#pool, node, network: this.#network }, hash, block, (sent, logged) =>
+          this.#traced.has(hash) ? this.#explain(node, sent, logged) : null,
+        ),
+      STEP_MS,
+    );
   }
 
   /** The other upstreams are asked first: a step has waited for the one that comes first there. */
@@ -77,4 +73,29 @@ export class LateReader {
   }
 }
 
-const isUnread = (part: unknown, none: string): boolean => typeof part === 'string' && part !== none;
+/** Whether a part of it was not returned, so that no step asks for it. */
+export const isUnread = ({ transaction, receipt, traced }: Whole): boolean =>
+  (typeof transaction === 'string' && transaction !== NOT_FOUND) ||
+  (typeof receipt === 'string' && receipt !== NO_RECEIPT) ||
+  traced?.said === 'unreadable';
+
+/**
+ * Each part of a transaction, with all the time that a request has.
+ * @param block where its logs are; null: not known
+ * @param explain what made its transfers; null where that is not asked for
+ */
+export async function readWhole(
+  of: Pick<Judging, 'pool' | 'node' | 'network'>,
+  hash: TransactionHash,
+  block: bigint | null,
+  explain: (sent: CallingTransaction, logged: Logged) => Promise<Explanation> | null,
+): Promise<Whole> {
+  const [transaction = NOT_FOUND] = await readTransactions(of, [hash]);
+  const [receipt = NO_RECEIPT] = await readReceipts(of, [hash]);
+  const found = typeof receipt === 'string' && block !== null ? await readLoggedIn(of, hash, block) : null;
+  const logged = found ?? receipt;
+  const whole = { by: of.node.name, transaction, receipt, logged };
+  if (typeof transaction === 'string' || typeof logged === 'string') return whole;
+  const traced = await explain(transaction, logged);
+  return traced === null ? whole : { ...whole, traced };
+}

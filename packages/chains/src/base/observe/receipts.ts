@@ -2,7 +2,7 @@ import type { TransactionHash } from '@pf/domain';
 import { soon } from '@pf/rpc';
 import { rememberAddresses } from '../../evm/checksummed.ts';
 import { type CallingTransaction, getLogs, getReceipt, type Logged, type Receipt } from '../../evm/calls.ts';
-import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
+import { LATE, readEach, Unreadable } from '../../evm/observe/read-each.ts';
 import { NOT_IN_TIME } from '../../late-reads.ts';
 import type { Explanation } from '../nested/explain.ts';
 import { keptLogsIn, keptLogsOf } from '../nested/kept-logs.ts';
@@ -113,13 +113,19 @@ export const fetchReceipts = (context: Judging, all: readonly Placed[]): Promise
   });
 };
 
-/** Whoever sends a transaction may make its receipt too long to be read, but not what tokens log in a block. */
+/**
+ * Whoever sends a transaction may make its receipt too long to be read, but not what tokens log in a block.
+ * @param isSoon logs that take long are not waited for
+ */
 export async function readLoggedIn(
   { node, network }: Pick<Judging, 'node' | 'network'>,
   hash: TransactionHash,
   block: bigint,
-): Promise<Logged | null> {
-  const [found] = await readEach(node, [getLogs(keptLogsIn(network, block))]);
+  isSoon = false,
+): Promise<Logged | typeof NOT_IN_TIME | null> {
+  const call = getLogs(keptLogsIn(network, block));
+  const [found] = await readEach(node, [isSoon ? soon(call) : call]);
+  if (found === LATE) return NOT_IN_TIME;
   if (found === undefined || found instanceof Unreadable) return null;
   const keeps = keptLogsOf(network);
   const logs = found.filter(

@@ -1,5 +1,5 @@
 import type { IntentId, Landing, Observation, Settlement } from '@pf/domain';
-import { RpcBehindError, type RpcNode } from '@pf/rpc';
+import { RpcBehindError, type RpcNode, soon } from '@pf/rpc';
 import { getReceipt } from '../../evm/calls.ts';
 import { hashesOf } from '../../evm/observe/checkpoints.ts';
 import { readEach, Unreadable } from '../../evm/observe/read-each.ts';
@@ -11,6 +11,7 @@ import type { WatchedIntent, WatchSet } from '../../port.ts';
 import { feesOf } from './fees.ts';
 import { readReceipt } from './receipt.ts';
 import { placeOf, type Seen } from './position.ts';
+import { type Asked, dueForSecond, nameOf, showTwice } from './second-showing.ts';
 import type { Scan } from './context.ts';
 
 /**
@@ -29,8 +30,6 @@ const FINALIZED_MAX = 500;
 
 /** At most so many of them are looked up at a second upstream in one step. */
 const SHOWN_AT_ONCE = 20;
-/** A settlement that no second upstream shows for so long is told of. */
-const UNSHOWN_WARNED_MS = 60_000;
 
 type Settling = WatchedIntent & { readonly settlement: Settlement };
 
@@ -166,18 +165,12 @@ interface Finals {
  * noticed here at the latest.
  */
 export async function finalize(context: Scan, finalized: bigint): Promise<Finals> {
-  const { node, pool, watch, memory, now } = context;
+  const { node, pool, watch, memory, now, network } = context;
   const isDoubted = pool.size > 1;
   const most = Math.min(FINALIZED_MAX, mostBlocks(node), isDoubted ? SHOWN_AT_ONCE : FINALIZED_MAX);
-  const due = pick(
-    watch,
-    most,
-    ({ id, settlement }) =>
-      !settlement.lost &&
-      settlement.transfer.block <= finalized &&
-      !memory.wasFinalizedLately(id, settlement.hash, now) &&
-      (!isDoubted || memory.isSecondDue(nameOf(settlement), now)),
-  );
+  const isWanted = ({ id, settlement }: Settling): boolean =>
+    !settlement.lost && settlement.transfer.block <= finalized && !memory.wasFinalizedLately(id, settlement.hash, now);
+  const { due, isFull } = dueForSecond(context, SETTLING, watch.settling(), most, isWanted);
   const hashes = await hashesOf(
     node,
     due.map(({ settlement }) => settlement.transfer.block),
@@ -185,9 +178,16 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
   const isAt = (one: Settling): boolean =>
     hashes.get(one.settlement.transfer.block) === one.settlement.transfer.blockHash;
   const standing = due.filter(isAt);
-  const { shown, instead, warnings, isAway } = isDoubted
-    ? await showTwice(context, standing)
-    : { shown: standing, instead: [], warnings: [], isAway: false };
+  const ask = (of: Asked, some: readonly Settling[]) =>
+    settlementsShownBy(
+      of,
+      { network, watch },
+      some.map(({ settlement }) => settlement),
+    );
+  const { shown, readings, warnings, isAway, areLeft } = isDoubted
+    ? await showTwice(context, { ...SETTLING, ask }, standing)
+    : { shown: standing, readings: [], warnings: [], isAway: false, areLeft: false };
+  for (const one of readings.flatMap(({ disproved }) => disproved)) context.noteDisproved?.(one, true);
   const observations: Observation[] = [];
   for (const { id, settlement } of shown) {
     const { hash, transfer } = settlement;
@@ -201,69 +201,27 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
     });
   }
   // What another upstream shows in the place of what one has shown counts as a first sight of it does.
-  const seen = instead.filter((one) => !isInLedger(watch, one)).map((one): Seen => ({ ...one, seenAt: now }));
+  const seen = readings
+    .flatMap(({ instead }) => instead)
+    .filter((one) => !isInLedger(watch, one))
+    .map((one): Seen => ({ ...one, seenAt: now }));
   for (const { id, terms, settlement } of due.filter(
     (one) => hashes.has(one.settlement.transfer.block) && !isAt(one),
   )) {
     observations.push(lost(id, settlement));
     const { hash } = settlement;
-    const [receipt = null] = await readEach(node, [getReceipt(hash, keptLogsOf(context.network))]);
+    // Its receipt is asked for again where this one is late: it waits for its outcome from now on.
+    const [receipt = null] = await readEach(node, [soon(getReceipt(hash, keptLogsOf(network)))]);
     if (receipt !== null && !(receipt instanceof Unreadable))
       seen.push(...(await readReceipt(context, { intentId: id, hash, terms }, receipt)));
   }
-  return { observations, seen, warnings, hasMore: due.length === most && !isAway };
+  return { observations, seen, warnings, hasMore: (isFull && !isAway) || areLeft };
 }
 
-/** By this name a settlement waits for a second upstream. */
-export const nameOf = ({ hash, transfer }: Settlement): string => `${hash} ${transfer.blockHash} ${transfer.index}`;
-
-/**
- * Those that this upstream and another one each show alone, by its receipt, calldata and trace: nothing is final by
- * one, which may have shown another reference behind a transfer. Which of them had shown it before is not known.
- */
-async function showTwice(
-  { pool, node, network, watch, memory, now, noteDisproved }: Scan,
-  settled: readonly Settling[],
-): Promise<{
-  readonly shown: readonly Settling[];
-  readonly instead: readonly Seen[];
-  readonly warnings: readonly string[];
-  /** No second one responds. */
-  readonly isAway: boolean;
-}> {
-  if (settled.length === 0) return { shown: [], instead: [], warnings: [], isAway: false };
-  const settlements = settled.map(({ settlement }) => settlement);
-  const readings = await pool.doubleCheck(
-    node,
-    null,
-    (by) => settlementsShownBy(by, { network, watch }, settlements),
-    ({ shown }) => settlements.some((one) => !shown.has(one)),
-    { alone: false },
-  );
-  const isAway = readings === null;
-  for (const one of readings?.flatMap(({ disproved }) => disproved) ?? []) noteDisproved?.(one, true);
-  const warnings: string[] = [];
-  const shown = settled.filter(({ settlement }) => {
-    if (readings?.every((reading) => reading.shown.has(settlement)) === true) {
-      memory.unshown.shown(nameOf(settlement));
-      return true;
-    }
-    const pauseMs = memory.secondLacked(nameOf(settlement), now, isAway);
-    if (!isAway && pauseMs >= UNSHOWN_WARNED_MS)
-      warnings.push(`${settlement.hash} is final at ${node.name}, and no second upstream shows it in its block`);
-    return false;
-  });
-  return { shown, instead: readings?.flatMap((reading) => reading.instead) ?? [], warnings, isAway };
-}
+const SETTLING = {
+  nameOf: ({ settlement }: Settling) => nameOf(settlement),
+  placeOf: ({ settlement: { hash, transfer } }: Settling) => ({ hash, block: transfer.block }),
+};
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */
 const mostBlocks = (node: RpcNode): number => callsInStep(node, 'eth_getBlockByNumber');
-
-function pick(watch: WatchSet, most: number, wanted: (intent: Settling) => boolean): readonly Settling[] {
-  const picked: Settling[] = [];
-  for (const intent of watch.settling()) {
-    if (wanted(intent)) picked.push(intent);
-    if (picked.length === most) break;
-  }
-  return picked;
-}

@@ -1,6 +1,7 @@
-import { type RpcCall, type RpcNode, RpcUpstreamError } from '@pf/rpc';
+import { type RpcCall, type RpcNode, RpcUpstreamError, soon } from '@pf/rpc';
 import { NOT_IN_TIME } from '../../late-reads.ts';
 import { partsOf } from '../../parts.ts';
+import { callsInStep } from '../../step-share.ts';
 
 /** Why an upstream's result of one call cannot be had: it has another shape, is too long or late, or is refused. */
 export class Unreadable {
@@ -54,6 +55,26 @@ export const readEach = <T>(
   splits = 0,
   areShort = false,
 ): Promise<readonly (T | Unreadable)[]> => readWithin(node, calls, { splits, areShort });
+
+/** Of those that do not come in time together, so many are asked for alone at a time: the others are due as before. */
+const APART_MAX = 16;
+
+/**
+ * The same for calls that a step waits a moment for: where none comes in time together, some are asked for alone, at
+ * the same time. The results of the others are missing.
+ */
+export async function readSoon<T>(
+  node: RpcNode,
+  calls: readonly RpcCall<T>[],
+  splits: number,
+): Promise<readonly (T | Unreadable)[]> {
+  const together = await readEach(node, calls.map(soon), splits);
+  const [first] = calls;
+  if (first === undefined || calls.length < 2 || !together.every((one) => one === LATE)) return together;
+  const spare = Math.max(1, callsInStep(node, first.method) - calls.length);
+  const apart = calls.slice(0, Math.min(APART_MAX, spare));
+  return (await Promise.all(apart.map((call) => readEach(node, [soon(call)])))).flat();
+}
 
 async function readWithin<T>(
   node: RpcNode,

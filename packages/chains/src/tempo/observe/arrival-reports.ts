@@ -1,15 +1,16 @@
-import type { DepositId, DepositObservation, Observation } from '@pf/domain';
+import type { DepositId, DepositObservation, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
 import { depositFinal, depositLanded, depositLost, type Paid, withdrawPaid } from '../../deposits.ts';
-import { Unreadable } from '../../evm/observe/read-each.ts';
+import type { Receipt } from '../../evm/calls.ts';
+import { isLate, Unreadable } from '../../evm/observe/read-each.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
-import type { OpenDeposit, WatchSet } from '../../port.ts';
+import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
 import { byTurns } from '../../set-aside.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import { arrivalsOf, nameOf, type Sighting } from './arrivals.ts';
 import { claimIn, moveIn } from './landings.ts';
-import { readReceipts } from './receipts.ts';
+import { readReceipts, readReceiptsSoon, type Result } from './receipts.ts';
 import type { Scan } from './scan.ts';
 
 /** Of the first reading so many are reported in a step. The second one reports the others. */
@@ -77,7 +78,7 @@ export class ArrivalReports {
    * @param through up to this block all was read twice before this step
    */
   async finalize(context: Scan, through: bigint, now: number): Promise<readonly DepositObservation[]> {
-    const { node, pool, watch } = context;
+    const { node, pool, watch, network, seconds } = context;
     const left = [...watch.openDeposits()].filter(({ arrival }) => arrival.block <= through);
     const since = new Map(left.map(({ id }) => [id, this.#leftSince.get(id) ?? now]));
     this.#leftSince.clear();
@@ -87,19 +88,44 @@ export class ArrivalReports {
     const due = left.filter((one) => isUnheard(one) && this.#schedule.isDue(one.arrival.hash, now)).slice(0, ASKED_MAX);
     if (due.length === 0) return [];
     this.#schedule.begin();
-    const readings =
-      (await pool.doubleCheck(
-        node,
-        null,
-        (by) => shownIn(context, by, due),
-        (shown) => due.some((one) => shown.get(one) === undefined),
-        { alone: false },
-      )) ?? [];
-    for (const { id, arrival } of due) this.#schedule.asked(arrival.hash, since.get(id) ?? now, now);
+    const hasCome = ({ arrival }: OpenDeposit): boolean => seconds?.come.has(arrival.hash) === true;
+    const isKnown = ({ arrival }: OpenDeposit): boolean => seconds?.reads.isKnown(arrival.hash) === true;
+    const late = new Set<TransactionHash>();
+    const isLateNow = ({ arrival }: OpenDeposit): boolean => late.has(arrival.hash);
+    const asked = due.filter((one) => !hasCome(one) && !isKnown(one));
+    const told =
+      asked.length === 0
+        ? []
+        : ((await pool.doubleCheck(
+            node,
+            null,
+            async (by) => {
+              // What one has not returned in time is not waited for at the other.
+              const some = asked.filter((one) => !isLateNow(one));
+              const hashes = [...new Set(some.map(({ arrival }) => arrival.hash))];
+              const read = seconds === undefined ? readReceipts : readReceiptsSoon;
+              const results = hashes.length === 0 ? [] : await read(by, hashes, network);
+              for (const [place, hash] of hashes.entries()) if (isLate(results[place])) late.add(hash);
+              return new Map(hashes.map((hash, place) => [hash, results[place]]));
+            },
+            (results) => asked.some((one) => !isLateNow(one) && !isReceipt(results.get(one.arrival.hash))),
+            { alone: false },
+          )) ?? []);
+    for (const one of due) {
+      const { id, arrival } = one;
+      if (isLateNow(one) || (isKnown(one) && !hasCome(one))) seconds?.begin(arrival.hash, arrival.block);
+      else this.#schedule.asked(arrival.hash, since.get(id) ?? now, now);
+    }
     this.#schedule.commit();
-    const isEnough = readings.length === Math.min(pool.size, 2);
     return due.flatMap((one) => {
-      const [first, ...others] = readings.map((shown) => shown.get(one));
+      const { hash } = one.arrival;
+      const readings = hasCome(one)
+        ? (seconds?.come.get(hash) ?? []).map(({ result }) => result)
+        : asked.includes(one)
+          ? told.map((results) => results.get(hash))
+          : [];
+      const isEnough = readings.length === Math.min(pool.size, 2);
+      const [first, ...others] = readings.map((result) => isShownIn(result, network, one));
       if (!isEnough || first === undefined || others.some((other) => other !== first)) return [];
       return [first ? depositFinal(one) : depositLost(one)];
     });
@@ -137,28 +163,14 @@ function ownersIn(watch: WatchSet, { arrival, via }: Sighting): ReturnType<Watch
   return watch.depositsOf(arrival).filter(({ accountId }) => !told.includes(accountId));
 }
 
-/** Whether the receipt that one upstream has of its transaction shows each of these; absent where it has none. */
-async function shownIn(
-  { network }: Scan,
-  by: RpcNode,
-  deposits: readonly OpenDeposit[],
-): Promise<ReadonlyMap<OpenDeposit, boolean>> {
-  const hashes = [...new Set(deposits.map(({ arrival }) => arrival.hash))];
-  const receipts = await readReceipts(by, hashes, network);
-  const shown = new Map(
-    hashes.flatMap((hash, place) => {
-      const receipt = receipts[place];
-      if (receipt === undefined || receipt === null || receipt instanceof Unreadable) return [];
-      const claims = receipt.logs.flatMap((log) => claimIn(log, network) ?? []);
-      const moves = receipt.logs.flatMap((log) => moveIn(log) ?? []);
-      const arrivals = arrivalsOf({ moves, claims }, network, () => false);
-      return [[hash, new Set(arrivals.map(({ arrival }) => nameOf(arrival)))] as const];
-    }),
-  );
-  return new Map(
-    deposits.flatMap((one) => {
-      const names = shown.get(one.arrival.hash);
-      return names === undefined ? [] : [[one, names.has(nameOf(one.arrival))] as const];
-    }),
-  );
+const isReceipt = (result: Result | undefined): result is Receipt =>
+  result !== undefined && result !== null && !(result instanceof Unreadable);
+
+/** Whether the receipt that one upstream has of its transaction shows it; undefined where it has none. */
+function isShownIn(result: Result | undefined, network: Network, { arrival }: OpenDeposit): boolean | undefined {
+  if (!isReceipt(result)) return undefined;
+  const claims = result.logs.flatMap((log) => claimIn(log, network) ?? []);
+  const moves = result.logs.flatMap((log) => moveIn(log) ?? []);
+  const arrivals = arrivalsOf({ moves, claims }, network, () => false);
+  return arrivals.some((one) => nameOf(one.arrival) === nameOf(arrival));
 }

@@ -1,7 +1,7 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import { isLongUnshown } from '../../unshown.ts';
-import { isShown, receiptsOf } from './receipts.ts';
+import { comeOf, isShown, readLate, receiptsOf } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
 
 /** Receipts that a second upstream is asked for in one step. */
@@ -26,8 +26,13 @@ export class Finality {
     const due = [...hashes].filter((hash) => this.#schedule.isDue(hash, now)).slice(0, ASKED_MAX);
     if (due.length === 0) return { observations: [], warnings: [] };
     this.#schedule.begin();
-    // All the time that a request has, and nothing that came late: what is final rests on this.
-    const receipts = await receiptsOf({ ...context, late: undefined }, due);
+    const come = comeOf(
+      context,
+      due.map((hash) => ({ hash })),
+    );
+    for (const hash of due) if (!come.has(hash) && context.late?.reads.isKnown(hash) === true) readLate(context, hash);
+    const asked = due.filter((hash) => !come.has(hash));
+    const receipts = new Map([...come, ...(await receiptsOf(context, asked))]);
     const shown = [...receipts.values()].filter(isShown);
     const { found, unjudged } = await observedIn(context, shown);
     for (const hash of receipts.keys()) {

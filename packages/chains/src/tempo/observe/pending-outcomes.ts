@@ -1,6 +1,6 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import type { Block } from '../../evm/calls.ts';
-import { absentEverywhere } from '../../evm/observe/absence.ts';
+import type { Absences } from '../../evm/observe/absence.ts';
 import { LATE, Unreadable } from '../../evm/observe/read-each.ts';
 import type { Findings, Unjudged } from '../../evm/observe/reading.ts';
 import type { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
@@ -70,6 +70,7 @@ export async function readPendingOutcomes(
   pendingOutcomes: readonly Submitted[],
   final: Block,
   now: number,
+  absences: Absences,
 ): Promise<Findings<Observation>> {
   if (pendingOutcomes.length === 0) return { found: [], unjudged: [] };
   const hashes = pendingOutcomes.map(({ submission }) => submission.hash);
@@ -91,6 +92,7 @@ export async function readPendingOutcomes(
     if (found === undefined || found === LATE) continue;
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (found instanceof Unreadable) continue;
+    if (found === null && come.has(submission.hash)) context.late?.reads.note(submission.hash);
     if (found !== null) {
       if (found.receipt.blockNumber > final.number) continue;
       const end = await ended(context, pending, found);
@@ -101,8 +103,14 @@ export async function readPendingOutcomes(
       expired.push({ hash, at: context.proofBlocks.of(hash, final, now), of: pending });
     }
   }
-  const absent = await absentEverywhere(context.pool, expired);
-  for (const { hash, at, of } of expired.filter((one) => absent.has(one.hash))) {
+  // Final blocks stay: what was proven at one beside the steps holds.
+  const beside = absences.collect();
+  const absent = await absences.prove(
+    expired.filter(({ hash }) => !beside.has(hash)),
+    (hash) => context.late?.reads.isKnown(hash) === true,
+  );
+  for (const { hash, at: chosen, of } of expired.filter((one) => absent.has(one.hash) || beside.has(one.hash))) {
+    const at = beside.get(hash) ?? chosen;
     const { lifetime } = of.submission;
     const validBefore = lifetime.kind === 'time' ? lifetime.validBefore : 0n;
     const proof =

@@ -77,7 +77,7 @@ type Waited = <T>(call: RpcCall<T>) => RpcCall<T>;
 const fully: Waited = (call) => call;
 
 /** What each upstream says of one transaction: its receipt, null where it has none, or why it cannot be had. */
-type Result = Receipt | Unreadable | null;
+export type Result = Receipt | Unreadable | null;
 
 /** Whether a receipt is of one transaction, in the order of its logs, and of a kind that is known here. */
 function isSound({ transactionHash, blockHash, status, logs }: Receipt, hash: TransactionHash): boolean {
@@ -126,6 +126,19 @@ export async function readReceipts(
     return new Unreadable('its receipt contradicts itself');
   });
 }
+
+/** The same for a step that waits a moment for them. */
+export const readReceiptsSoon = (
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+  network: Network,
+): Promise<readonly (Result | undefined)[]> =>
+  readReceipts(
+    node,
+    hashes,
+    network,
+    Math.max(1, Math.min(AT_ONCE, callsInStep(node, 'eth_getTransactionReceipt') - hashes.length)),
+  );
 
 /** The receipt of a transaction, with who has shown it; null where none has it; or why it cannot be had. */
 export type Found = Shown | Unreadable | null;

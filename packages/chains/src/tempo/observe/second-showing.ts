@@ -1,14 +1,15 @@
 import { toJson } from '@pf/contracts';
-import type { TransactionHash } from '@pf/domain';
-import type { RpcNode } from '@pf/rpc';
+import type { Instant, TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool } from '@pf/rpc';
 import { id } from 'ethers/hash';
 import type { LRUCache } from 'lru-cache';
 import { getBlock, type Receipt } from '../../evm/calls.ts';
-import { Unreadable } from '../../evm/observe/read-each.ts';
+import { isLate, Unreadable } from '../../evm/observe/read-each.ts';
+import { type LateShowings, SecondReader } from '../../evm/observe/second-reader.ts';
 import { partsOf } from '../../parts.ts';
 import type { Network } from '../../port.ts';
 import { paymentsIn } from './landings.ts';
-import { readReceipts, type Receipts, type Shown } from './receipts.ts';
+import { readReceipts, readReceiptsSoon, type Receipts, type Result, type Shown } from './receipts.ts';
 
 /** Receipts that another upstream is asked for at a time. */
 const AT_ONCE = 10;
@@ -19,10 +20,32 @@ const AT_ONCE = 10;
  */
 export type Verdict = 'same' | 'awaited' | 'denied';
 
+/** What one upstream alone says of a transaction. */
+export interface Said {
+  readonly by: string;
+  /** Undefined: there was no time for it. */
+  readonly result: Result | undefined;
+  /** Where it has no receipt: whether it has the block. */
+  readonly hasBlock: boolean;
+}
+
 export interface SecondShowing extends Receipts {
   /** The transactions that two upstreams have shown alike, with a digest of what was shown. */
   readonly proven: LRUCache<TransactionHash, string>;
+  /** Of those that a second upstream has not shown in time. Absent: all have all the time that a request has */
+  readonly seconds?: LateShowings<Said> | undefined;
 }
+
+/** Reads beside the steps what two upstreams each say of a receipt. */
+export const secondReader = (pool: RpcPool, network: Network, now: () => Instant): SecondReader<Said> =>
+  new SecondReader(pool, now, {
+    read: async (node, hash, block) => {
+      const [result] = await readReceipts(node, [hash], network);
+      return { by: node.name, result, hasBlock: result === null && (await blocksOf(node, [block])).has(block) };
+    },
+    isLacking: ({ result }) => result === undefined || result === null || result instanceof Unreadable,
+    isUnread: ({ result }) => result === undefined || result instanceof Unreadable,
+  });
 
 /** A digest of what two upstreams must show alike: where a receipt is, how it ended, and the payments in it. */
 function digestOf(receipt: Receipt, network: Network): string {
@@ -32,54 +55,84 @@ function digestOf(receipt: Receipt, network: Network): string {
 
 /**
  * Asks a second upstream for each receipt, once it has shown the same not again: another receipt of the transaction is
- * another matter. With a single upstream there is none to ask.
+ * another matter. With a single upstream there is none to ask. A step waits a moment for it. What is late is read
+ * beside the steps, and awaited until it has come.
  */
 export async function verdictsOn(
   context: SecondShowing,
   all: readonly Shown[],
 ): Promise<ReadonlyMap<TransactionHash, Verdict>> {
-  const { node, pool, network, proven } = context;
+  const { node, pool, network, proven, seconds } = context;
   const verdicts = new Map<TransactionHash, Verdict>();
-  const open = all.filter(({ receipt }) => {
-    const hash = receipt.transactionHash;
+  const decide = ({ receipt }: Shown, verdict: Verdict): void => {
+    verdicts.set(receipt.transactionHash, verdict);
+    if (verdict === 'same') proven.set(receipt.transactionHash, digestOf(receipt, network));
+  };
+  const open = all.filter((one) => {
+    const { receipt } = one;
+    const { transactionHash: hash, blockNumber } = receipt;
     const isProven = pool.size === 1 || proven.get(hash) === digestOf(receipt, network);
     if (isProven) verdicts.set(hash, 'same');
-    return !isProven;
+    const come = seconds?.come.get(hash)?.find(({ by }) => by !== one.by);
+    if (isProven) return false;
+    if (come !== undefined) decide(one, verdictOf(receipt, come, network));
+    else if (seconds?.reads.isKnown(hash) === true) {
+      seconds.begin(hash, blockNumber);
+      verdicts.set(hash, 'awaited');
+    } else return true;
+    return false;
   });
   for (const [by, ofOne] of Map.groupBy(open, (one) => one.by))
     for (const part of partsOf(ofOne, AT_ONCE)) {
+      if (seconds?.hasTime() === false) {
+        for (const one of part) decide(one, 'awaited');
+        continue;
+      }
+      const began = performance.now();
       const second = await pool.doubleCheck(
         node,
         by,
         (other) => judge(context, other, part),
-        (told) => told.includes('awaited'),
+        (told) => told.some((said) => isAwaited(said) && !isLate(said.result)),
         { alone: false },
       );
-      for (const [place, { receipt }] of part.entries()) {
-        const verdict = second?.[0][place] ?? 'awaited';
-        verdicts.set(receipt.transactionHash, verdict);
-        if (verdict === 'same') proven.set(receipt.transactionHash, digestOf(receipt, network));
+      if (second?.[0].some(({ result }) => isLate(result)) === true) seconds?.waited(performance.now() - began);
+      for (const [place, one] of part.entries()) {
+        const said = second?.[0][place];
+        if (isLate(said?.result)) seconds?.begin(one.receipt.transactionHash, one.receipt.blockNumber);
+        decide(one, said === undefined ? 'awaited' : verdictOf(one.receipt, said, network));
       }
     }
   return verdicts;
 }
 
-async function judge({ network }: SecondShowing, other: RpcNode, all: readonly Shown[]): Promise<readonly Verdict[]> {
-  const results = await readReceipts(
-    other,
-    all.map(({ receipt }) => receipt.transactionHash),
-    network,
-  );
+const isAwaited = ({ result, hasBlock }: Said): boolean =>
+  result === undefined || result instanceof Unreadable || (result === null && !hasBlock);
+
+function verdictOf(receipt: Receipt, said: Said, network: Network): Verdict {
+  const { result } = said;
+  if (result === undefined || result instanceof Unreadable || isAwaited(said)) return 'awaited';
+  return result !== null && digestOf(result, network) === digestOf(receipt, network) ? 'same' : 'denied';
+}
+
+async function judge(
+  { network, seconds }: SecondShowing,
+  other: RpcNode,
+  all: readonly Shown[],
+): Promise<readonly Said[]> {
+  const hashes = all.map(({ receipt }) => receipt.transactionHash);
+  const results = await (seconds === undefined
+    ? readReceipts(other, hashes, network)
+    : readReceiptsSoon(other, hashes, network));
   const blocks = await blocksOf(
     other,
     all.flatMap(({ receipt }, place) => (results[place] === null ? [receipt.blockNumber] : [])),
   );
-  return all.map(({ receipt }, place) => {
-    const result = results[place];
-    if (result === undefined || result instanceof Unreadable) return 'awaited';
-    if (result === null) return blocks.has(receipt.blockNumber) ? 'denied' : 'awaited';
-    return digestOf(result, network) === digestOf(receipt, network) ? 'same' : 'denied';
-  });
+  return all.map(({ receipt }, place) => ({
+    by: other.name,
+    result: results[place],
+    hasBlock: blocks.has(receipt.blockNumber),
+  }));
 }
 
 /** Which of these blocks it has. */

@@ -4,6 +4,7 @@ import type { RpcNode, RpcPool } from '@pf/rpc';
 import { LRUCache } from 'lru-cache';
 import type { Block } from '../../../src/evm/calls.ts';
 import { LogWindow } from '../../../src/evm/observe/log-window.ts';
+import { Absences } from '../../../src/evm/observe/absence.ts';
 import { ReceiptSchedule } from '../../../src/evm/observe/receipt-schedule.ts';
 import { duePendingOutcomes, readPendingOutcomes } from '../../../src/tempo/observe/pending-outcomes.ts';
 import { ProofBlocks } from '../../../src/tempo/observe/proof-blocks.ts';
@@ -95,7 +96,14 @@ describe('an expired transaction on Tempo', () => {
     } as unknown as RpcPool;
     const scan: Scan = { ...context, node: nodes[0], pool };
     const due = duePendingOutcomes(scan, schedule, blockAt(final), now);
-    const { found } = await readPendingOutcomes(scan, schedule, due, blockAt(final), now);
+    const { found } = await readPendingOutcomes(
+      scan,
+      schedule,
+      due,
+      blockAt(final),
+      now,
+      new Absences(pool, () => now),
+    );
     return found.map(({ type }) => type);
   }
 

@@ -69,6 +69,31 @@ it('a second showing proves no other receipt of the same transaction', async () 
   expect(asked).toBe(3);
 });
 
+it('a second showing that was read beside the steps is of another upstream than the first', async () => {
+  const receipt = receiptOf(paymentOf(0, `0x${'01'.repeat(32)}`, 5n));
+  const node = { name: 'liar' } as RpcNode;
+  const pool = { size: 2, doubleCheck: () => Promise.resolve(null) } as unknown as RpcPool;
+  const verdictBy = async (...names: readonly string[]): Promise<unknown> => {
+    const context: SecondShowing = {
+      node,
+      pool,
+      network,
+      receipts: new LRUCache({ max: 1 }),
+      proven: new LRUCache({ max: 1 }),
+      seconds: {
+        reads: { isKnown: () => false },
+        come: new Map([[HASH, names.map((by) => ({ by, result: receipt, hasBlock: true }))]]),
+        begin: () => undefined,
+        hasTime: () => true,
+        waited: () => undefined,
+      },
+    };
+    return (await verdictsOn(context, [{ receipt, by: 'liar' }])).get(HASH);
+  };
+  expect(await verdictBy('liar')).toBe('awaited');
+  expect(await verdictBy('liar', 'honest')).toBe('same');
+});
+
 it.each(WAYS_TO_BE_AWAY)('a second showing is awaited however long the second upstream is %s', async (way) => {
   const receipt = receiptOf(paymentOf(0, `0x${'01'.repeat(32)}`, 5n));
   const node = {

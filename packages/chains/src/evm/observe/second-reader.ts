@@ -1,0 +1,77 @@
+import type { Instant, TransactionHash } from '@pf/domain';
+import type { RpcNode, RpcPool } from '@pf/rpc';
+import { LateReads } from '../../late-reads.ts';
+import { STEP_MS } from '../../networks.ts';
+
+/** What two upstreams each say of transactions, of which no step waits for one: nothing is final by one alone. */
+export interface LateShowings<Said> {
+  readonly reads: Pick<LateReads<unknown>, 'isKnown'>;
+  /** What has come since the last step. Null: no second upstream has responded. */
+  readonly come: ReadonlyMap<TransactionHash, readonly Said[] | null>;
+  /**
+   * It was not returned in time: it is read beside the steps, where there is room.
+   * @param block where it is by the first upstream
+   */
+  readonly begin: (hash: TransactionHash, block: bigint) => void;
+  /** False where the step has waited long enough for what is late. What it does not ask for then is due as before. */
+  readonly hasTime: () => boolean;
+  /** The step has waited for what is late, in ms. */
+  readonly waited: (ms: number) => void;
+}
+
+/** A step that has waited so long for what is late leaves the rest to the next, in ms. */
+const LATE_MS = 500;
+
+/** How one upstream alone is asked. */
+interface Reading<Said> {
+  readonly read: (node: RpcNode, hash: TransactionHash, block: bigint) => Promise<Said>;
+  /** It does not know: the next one is asked, too. */
+  readonly isLacking: (said: Said) => boolean;
+  /** It did not return all of it, so that no step asks for it. */
+  readonly isUnread: (said: Said) => boolean;
+}
+
+/** Reads beside the steps what makes payments final, by two upstreams, with all the time that a request has. */
+export class SecondReader<Said> {
+  readonly #pool: RpcPool;
+  readonly #reading: Reading<Said>;
+  readonly #reads: LateReads<readonly Said[] | null>;
+
+  /** @param now our clock */
+  constructor(pool: RpcPool, now: () => Instant, reading: Reading<Said>) {
+    this.#pool = pool;
+    this.#reading = reading;
+    this.#reads = new LateReads(now);
+  }
+
+  /** The chain has changed: of what is being read nothing is used. */
+  forget(): void {
+    this.#reads.forget();
+  }
+
+  /** For one step. */
+  collect(): LateShowings<Said> {
+    const reads = this.#reads;
+    const come = reads.collect();
+    for (const [hash, said] of come) if (said === null || said.some(this.#reading.isUnread)) reads.note(hash);
+    let waitedMs = 0;
+    return {
+      reads,
+      come,
+      begin: (hash, block) => {
+        reads.note(hash);
+        reads.begin(hash, (one) => this.#read(one, block));
+      },
+      hasTime: () => waitedMs < LATE_MS,
+      waited: (ms) => void (waitedMs += ms),
+    };
+  }
+
+  #read(hash: TransactionHash, block: bigint): Promise<readonly Said[] | null> {
+    const { read, isLacking } = this.#reading;
+    return this.#pool.run(
+      (node) => this.#pool.doubleCheck(node, null, (by) => read(by, hash, block), isLacking, { alone: false }),
+      STEP_MS,
+    );
+  }
+}

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { PaymentTerms, Reference } from '@pf/domain';
+import type { RpcPool } from '@pf/rpc';
+import type { Hex } from 'viem';
+import { TempoObserver } from '../../src/tempo/observer.ts';
+import { Watcher } from '../conformance/watching.ts';
+import { network, terms } from '../tempo/payments.ts';
+import { observedIn } from './observed.ts';
+import { respondOf, ScriptedChain } from './scripted-chain.ts';
+import { payingOnTempo } from './scripted-tempo.ts';
+import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
+
+const DELAY_MAX_MS = 1_000;
+/** So many blocks later one is final. */
+const DEPTH = 8;
+const RECEIPT = 'eth_getTransactionReceipt';
+const theirs: PaymentTerms = { ...terms, reference: `0x${'66'.repeat(32)}` as Reference };
+
+describe('a payment on Tempo beside one that a second upstream does not show in time', () => {
+  let time: VirtualTime;
+  let chain: ScriptedChain;
+  let upstreams: VirtualUpstream[];
+  let pool: RpcPool;
+  let watcher: Watcher;
+
+  const open = (): void => {
+    chain = new ScriptedChain();
+    upstreams = virtualUpstreams(2, time, respondOf(chain));
+    pool = virtualPool('evm', upstreams);
+    watcher = new Watcher(new TempoObserver(network, pool, time.now));
+    watcher.watched.add('pi_mine', terms);
+    watcher.watched.add('pi_theirs', theirs);
+    for (let block = 0; block < DEPTH; block += 1) chain.mine();
+  };
+  const slow = (which: readonly number[], hash: Hex, ms: number): void => {
+    for (const at of which)
+      (upstreams[at] as VirtualUpstream).takes = (asked, [first]) => (asked === RECEIPT && first === hash ? ms : 20);
+  };
+  const quick = (): void => upstreams.forEach((one) => (one.takes = () => 20));
+  /** In one final block. */
+  const land = (...all: readonly PaymentTerms[]): readonly Hex[] => {
+    const hashes = chain.mine(...all.map(payingOnTempo));
+    for (let block = 0; block < DEPTH; block += 1) chain.mine();
+    return hashes;
+  };
+
+  beforeEach(() => void ((time = new VirtualTime()), open()));
+  afterEach(async () => {
+    await pool.close();
+    jest.restoreAllMocks();
+  });
+
+  const observed = async (steps: number): Promise<ReadonlyMap<string, number>> =>
+    new Map((await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms]));
+  const usually = async (): Promise<number> => {
+    await observed(1);
+    land(terms);
+    const usual = (await observed(3)).get('pi_mine landed finalized') ?? NEVER;
+    open();
+    await observed(1);
+    return usual;
+  };
+  const soonOf = (hash: Hex): number =>
+    upstreams[1]?.requests.filter(({ first, isSoon }) => isSoon && first.includes(hash)).length ?? 0;
+
+  it.each([1_600, NEVER])('is final within a second of its usual time where that takes %d ms', async (ms) => {
+    const usual = await usually();
+    const [late] = land(theirs, terms);
+    slow([1], late as Hex, ms);
+    const found = await observed(40);
+    expect((found.get('pi_mine landed finalized') ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
+    expect(found.has('pi_theirs landed confirmed')).toBe(true);
+    expect(found.has('pi_theirs landed finalized')).toBe(ms !== NEVER);
+    // After the first time it is asked for beside the steps only.
+    const soon = soonOf(late as Hex);
+    const began = time.passed;
+    await observed(40);
+    expect(soonOf(late as Hex)).toBe(soon);
+    expect(time.passed - began).toBeLessThan(40 * 700);
+    quick();
+    if (ms === NEVER) expect([...(await observed(60)).keys()]).toEqual(['pi_theirs landed finalized']);
+    expect(upstreams[1]?.most.get(RECEIPT)).toBeLessThanOrEqual(2);
+  });
+});
