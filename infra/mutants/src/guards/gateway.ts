@@ -302,6 +302,28 @@ export const gatewayGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'No round amount is reserved',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'UNION ALL SELECT div($7::numeric + $9::numeric, $12::numeric) * $12::numeric',
+    instead: 'UNION ALL SELECT 0 * $12::numeric',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'is never a round one, which others pay too',
+    },
+  },
+  {
+    name: 'A flood of intents hides none that asks for the amount of another',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'const RECENT_MAX = 100_000;',
+    instead: 'const RECENT_MAX = 1_000;',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'sees another unpaid intent that asks for the same behind a thousand newer ones',
+    },
+  },
+  {
     name: 'What came before an amount was reserved pays no intent by it',
     file: 'packages/database/src/amounts/reserved-amounts.ts',
     guard: "AND n.at >= r.reserved_at - ${BLOCKS_BEHIND_MS} * interval '1 ms'",

@@ -28,6 +28,8 @@ export interface WantedAmount {
   readonly step: bigint;
   /** The most that may be added. */
   readonly max: bigint;
+  /** More than `max`; no multiple of it is reserved. */
+  readonly round: bigint;
   /** What the chain has from before is not for this intent. */
   readonly at: Instant;
   readonly until: Instant;
@@ -48,8 +50,8 @@ export interface AmountMatch {
 /** A match that was taken is due again after this, doubled with each time it was taken: who took it may have ended. */
 const AGAIN_MS = 15_000;
 const DOUBLED_MAX = 6;
-/** Intents of the wallet that are looked at, the newest first: a wallet may have any number. */
-const RECENT_MAX = 1_000;
+/** Intents of the account in the token that are looked at, the newest first: an account may have any number. */
+const RECENT_MAX = 100_000;
 
 /** The deposit gives way to the next of the amount, or to none. @param dueAt when that is to be assigned */
 const TAKES_NEXT = (dueAt: string): string =>
@@ -59,25 +61,27 @@ const TAKES_NEXT = (dueAt: string): string =>
 
 /** ReservedAmounts.reserve in Postgres. */
 export function reserveAmount(database: Database, wanted: WantedAmount): Promise<bigint | null> {
-  const { intentId, accountId, livemode, chain, tokenAddress, recipient, asked, step, max, at, until } = wanted;
+  const { intentId, accountId, livemode, chain, tokenAddress, recipient, asked, step, max, round, at, until } = wanted;
   const of = [accountId, livemode, chain, tokenAddress, recipient] as const;
   return inTransaction(database, async (client) => {
     // Of two at once both would find the same amount free, and one of them none.
     await client.query(advisoryLock('reserved_amounts', JSON.stringify(of)));
     const { rows } = await client.query<{ amount: string }>({
       name: 'reserve-amount',
-      // The smallest free one is the first of all, or follows one that is taken.
+      // The smallest free one is the first of all, or follows one that is taken. The round one of them is as if taken.
       text: `WITH own AS (
                SELECT amount_base_units AS amount FROM service.reserved_amounts WHERE intent_id = $1
              ), taken AS (
                SELECT amount_base_units AS amount FROM service.reserved_amounts
                 WHERE account_id = $2 AND livemode = $3 AND chain = $4 AND token_address = $5 AND recipient = $6
                   AND amount_base_units BETWEEN $7::numeric + $8::numeric AND $7::numeric + $9::numeric
+               UNION ALL SELECT div($7::numeric + $9::numeric, $12::numeric) * $12::numeric
              ), candidates AS (
                SELECT $7::numeric + $8::numeric AS amount
                UNION ALL
                SELECT amount + $8::numeric FROM taken
-                WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount < $7::numeric + $9::numeric
+                WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount >= $7::numeric
+                  AND amount < $7::numeric + $9::numeric
              ), made AS (
                INSERT INTO service.reserved_amounts
                  (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at,
@@ -88,7 +92,7 @@ export function reserveAmount(database: Database, wanted: WantedAmount): Promise
                RETURNING amount_base_units AS amount
              )
              SELECT amount::text AS amount FROM own UNION ALL SELECT amount::text FROM made`,
-      values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until)],
+      values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until), String(round)],
     });
     return rows[0] === undefined ? null : BigInt(rows[0].amount);
   });
@@ -148,14 +152,17 @@ export async function hasRival(
 ): Promise<boolean> {
   const { rowCount } = await sql.query({
     name: 'rivals-of-amount',
+    // All but the rows of the same amount is in intents_summed.
     text: `SELECT FROM (
-             SELECT id, status, chain, token_address, amount_base_units, closed_at FROM ledger.intents
-              WHERE account_id = $1 AND livemode = $2 AND requestor = $3
+             SELECT id, status, amount_base_units FROM ledger.intents
+              WHERE account_id = $1 AND livemode = $2 AND token_address = $3
               ORDER BY created_at DESC, id DESC LIMIT ${RECENT_MAX}) AS recent
-            WHERE chain = $4 AND token_address = $5 AND amount_base_units = $6 AND id <> $7
-              AND status NOT IN ('confirmed', 'finalized') AND (closed_at IS NULL OR closed_at > $8)
+             CROSS JOIN LATERAL (
+               SELECT FROM ledger.intents WHERE id = recent.id AND chain = $4 AND requestor = $5
+                  AND (closed_at IS NULL OR closed_at > $8) LIMIT 1) AS alike
+            WHERE amount_base_units = $6 AND id <> $7 AND status NOT IN ('confirmed', 'finalized')
             LIMIT 1`,
-    values: [accountId, livemode, requestor, chain, tokenAddress, String(amountBaseUnits), id, new Date(closedAfter)],
+    values: [accountId, livemode, tokenAddress, chain, requestor, String(amountBaseUnits), id, new Date(closedAfter)],
   });
   return rowCount === 1;
 }

@@ -899,6 +899,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
       asked: 10_000_000n,
       step: 1n,
       max: 9_999n,
+      round: 10_000n,
       at,
       until,
       ...change,
@@ -974,10 +975,24 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     it(
       'has none where all are reserved, in steps of the token',
       on(async ({ store: { amounts } }) => {
-        const few = { step: 10n, max: 30n };
+        const few = { step: 10n, max: 30n, round: 1_000n };
         const given = [await amounts.reserve(wanted({ asked: 10_000_015n, ...few }))];
         for (let count = 0; count < 4; count++) given.push(await amounts.reserve(wanted(few)));
         expect(given).toEqual([10_000_025n, 10_000_010n, 10_000_020n, 10_000_030n, null]);
+      }),
+    );
+
+    it(
+      'is never a round one, which others pay too',
+      on(async ({ store: { amounts } }) => {
+        const few = { step: 10n, max: 50n, round: 100n };
+        const given = [];
+        for (let count = 0; count < 5; count++)
+          given.push(await amounts.reserve(wanted({ asked: 10_000_080n, ...few })));
+        expect(given).toEqual([10_000_090n, 10_000_110n, 10_000_120n, 10_000_130n, null]);
+        // The first one would be round.
+        expect(await amounts.reserve(wanted({ asked: 19_999_999n }))).toBe(20_000_001n);
+        expect(await amounts.reserve(wanted({ asked: 20_000_000n }))).toBe(20_000_002n);
       }),
     );
 
@@ -1127,6 +1142,23 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         const closedAt = gone?.closedAt ?? 0;
         expect(await store.amounts.hasRival(intent, closedAt - 1)).toBe(true);
         expect(await store.amounts.hasRival(intent, closedAt)).toBe(false);
+      }),
+    );
+
+    it(
+      'sees another unpaid intent that asks for the same behind a thousand newer ones',
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        // Of one time, the lists have them by id.
+        const ids = Array.from({ length: 1_003 }, () => newIntentId(PARTITION)).sort();
+        const [mine, rival, ...newer] = ids as [IntentId, IntentId, ...IntentId[]];
+        await projecting.project(
+          ...[mine, rival].map((id) => events.of(id, events.created())),
+          ...newer.map((id) => events.of(id, events.created({ amountBaseUnits: 1n }))),
+        );
+        const [intent] = await find(store.ledger, [mine]);
+        if (intent === undefined) throw new Error('the intent is projected');
+        expect(await store.amounts.hasRival(intent, 0)).toBe(true);
       }),
     );
   });

@@ -207,14 +207,14 @@ const isSameWallet = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
   row.recipient === other.recipient;
 
 export function reserveAmount({ reservedAmounts }: Tables, wanted: WantedAmount): bigint | null {
-  const { asked, step, max, ...of } = wanted;
+  const { asked, step, max, round, ...of } = wanted;
   const own = reservedAmounts.get(of.intentId);
   if (own) return own.amount;
   const taken = new Set(
     [...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount),
   );
   let amount = asked + step;
-  while (taken.has(amount)) amount += step;
+  while (taken.has(amount) || amount % round === 0n) amount += step;
   if (amount > asked + max) return null;
   reservedAmounts.set(of.intentId, { ...of, amount, match: null, next: null });
   return amount;

@@ -1,5 +1,5 @@
 import type { ReservedAmounts } from '@pf/database';
-import { AMOUNT_RESERVED_MS, type CreateData, formatAmount, type IntentId, surplusOf } from '@pf/domain';
+import { AMOUNT_RESERVED_MS, type CreateData, formatAmount, type IntentId, reservableFor, surplusOf } from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import { readAmount } from './amount.ts';
@@ -45,7 +45,7 @@ export async function withReservedAmount(
   if (amountBaseUnits === null)
     throw new ApiError('amount.all_reserved', {
       param: 'amount',
-      details: { max: Number(surplus.max / surplus.step) },
+      details: { max: reservableFor(asked, surplus) },
     });
   return { ...data, amount: formatAmount(amountBaseUnits, decimals), amountBaseUnits };
 }
