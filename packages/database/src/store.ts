@@ -116,7 +116,8 @@ export interface IntentQueries {
  */
 export interface ReservedAmounts {
   /**
-   * Reserves the smallest amount that is free and not round. An intent that has one keeps it, so that a create can be sent again.
+   * Reserves the smallest amount that is not round and that no other account has, either, for the wallet; where these
+   * have all, one of theirs. An intent that has one keeps it, so that a create can be sent again.
    * @returns it, in base units; null where all are reserved
    */
   reserve(wanted: WantedAmount): Promise<bigint | null>;

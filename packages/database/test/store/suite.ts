@@ -949,11 +949,10 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
-      'knows no difference between those of another account, mode, network, token or wallet and none at all',
+      'knows no difference between those of another mode, network, token or wallet and none at all',
       on(async ({ store: { amounts } }) => {
         const others: readonly Partial<WantedAmount>[] = [
           {},
-          { accountId: 'acct_other' as AccountId },
           { livemode: true },
           { chain: OTHER_CHAIN },
           { tokenAddress: samples.BOB as string as WantedAmount['tokenAddress'] },
@@ -1014,8 +1013,55 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
             accountId: OWNER.accountId,
             livemode: false,
             tries: 1,
+            isSecond: false,
           },
         ]);
+      }),
+    );
+
+    const OTHER_ACCOUNT = { accountId: 'acct_other' as AccountId };
+
+    it(
+      'is not one that another account has for the wallet, as long as there are others',
+      on(async ({ store: { amounts } }) => {
+        const few = { step: 10n, max: 30n, round: 1_000n };
+        expect(await amounts.reserve(wanted({ ...few, ...OTHER_ACCOUNT }))).toBe(10_000_010n);
+        expect(await amounts.reserve(wanted(few))).toBe(10_000_020n);
+        expect(await amounts.reserve(wanted({ ...few, ...OTHER_ACCOUNT }))).toBe(10_000_030n);
+        // The other account must not keep this one from reserving.
+        const given = [];
+        for (let count = 0; count < 3; count++) given.push(await amounts.reserve(wanted(few)));
+        expect(given).toEqual([10_000_010n, 10_000_030n, null]);
+      }),
+    );
+
+    it(
+      'never gives two accounts the same where both ask at once',
+      on(async ({ store: { amounts } }) => {
+        const ask = (at: number) => amounts.reserve(wanted(at % 2 === 0 ? {} : OTHER_ACCOUNT));
+        expect(new Set(await Promise.all(Array.from({ length: 20 }, (_, place) => ask(place)))).size).toBe(20);
+      }),
+    );
+
+    it(
+      'is of the account that has reserved it first, whoever reserves it later',
+      on(async ({ store }) => {
+        const { amounts } = store;
+        const one = { step: 1n, max: 1n, round: 10n };
+        const [first, second] = [wanted(one), wanted({ ...one, ...OTHER_ACCOUNT, at: at + 1 })];
+        expect(await amounts.reserve(first)).toBe(10_000_001n);
+        expect(await amounts.reserve(second)).toBe(10_000_001n);
+        const [mine, theirs] = [arrived(10_000_001n), { ...arrived(10_000_001n), ...OTHER_ACCOUNT }];
+        await follow(store, mine, theirs);
+        const taken = await amounts.takeDue(NOW, 10);
+        expect(new Map(taken.map(({ intentId, isSecond }) => [intentId, isSecond]))).toEqual(
+          new Map([
+            [first.intentId, false],
+            [second.intentId, true],
+          ]),
+        );
+        await amounts.release(first.intentId);
+        expect(await amounts.takeDue(NOW + 15_000, 10)).toMatchObject([{ intentId: second.intentId, isSecond: false }]);
       }),
     );
 
