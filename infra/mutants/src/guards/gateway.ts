@@ -362,7 +362,7 @@ export const gatewayGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
-      name: 'is paid where another account reserves its amount after it, and left to people where that was before',
+      name: 'pays the account that has reserved its amount first',
     },
   },
   {

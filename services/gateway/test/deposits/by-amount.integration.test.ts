@@ -269,7 +269,7 @@ describe('An intent that is paid by its amount', () => {
     expect(await shown(id)).toMatchObject({ state: 'open', intentId: null });
   });
 
-  it('is paid where another account reserves its amount after it, and left to people where that was before', async () => {
+  it('pays the account that has reserved its amount first', async () => {
     for (const [after, isPaid] of [
       ['1 minute', true],
       ['-1 minute', false],
