@@ -165,14 +165,22 @@ export async function postponeMatch(
 }
 
 /** ReservedAmounts.hasRival in Postgres. */
-export async function hasRival(
-  { sql }: Database,
-  { id, accountId, livemode, chain, tokenAddress, requestor, amountBaseUnits }: PaymentIntent,
+export async function hasRival({ sql }: Database, intent: PaymentIntent, closedAfter: Instant): Promise<boolean> {
+  const { rowCount } = await sql.query({ name: 'rivals-of-amount', ...rivalStatement(intent, closedAfter) });
+  return rowCount === 1;
+}
+
+type Rivalled = Pick<
+  PaymentIntent,
+  'id' | 'accountId' | 'livemode' | 'chain' | 'tokenAddress' | 'requestor' | 'amountBaseUnits'
+>;
+
+/** The statement of hasRival: intents_summed has all that it needs but the rows of the same amount. */
+export function rivalStatement(
+  { id, accountId, livemode, chain, tokenAddress, requestor, amountBaseUnits }: Rivalled,
   closedAfter: Instant,
-): Promise<boolean> {
-  const { rowCount } = await sql.query({
-    name: 'rivals-of-amount',
-    // All but the rows of the same amount is in intents_summed.
+): { readonly text: string; readonly values: unknown[] } {
+  return {
     text: `SELECT FROM (
              SELECT id, status, amount_base_units FROM ledger.intents
               WHERE account_id = $1 AND livemode = $2 AND token_address = $3
@@ -183,8 +191,7 @@ export async function hasRival(
             WHERE amount_base_units = $6 AND id <> $7 AND status NOT IN ('confirmed', 'finalized')
             LIMIT 1`,
     values: [accountId, livemode, tokenAddress, chain, requestor, String(amountBaseUnits), id, new Date(closedAfter)],
-  });
-  return rowCount === 1;
+  };
 }
 
 /**
