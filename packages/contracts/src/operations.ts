@@ -456,7 +456,6 @@ export const OPERATIONS = {
       'payment_link.not_found',
       'payment_link.invalid_state',
       'payment_link.limit_reached',
-      'amount.all_reserved',
       'intent.unavailable',
       'chain.not_available',
       'token.not_available',

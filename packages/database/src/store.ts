@@ -116,7 +116,8 @@ export interface IntentQueries {
  */
 export interface ReservedAmounts {
   /**
-   * Reserves the smallest amount that is free. An intent that has one keeps it, so that a create can be sent again.
+   * Reserves the smallest amount that is not round and that no other account has, either, for the wallet; where these
+   * have all, one of theirs. An intent that has one keeps it, so that a create can be sent again.
    * @returns it, in base units; null where all are reserved
    */
   reserve(wanted: WantedAmount): Promise<bigint | null>;
@@ -132,8 +133,8 @@ export interface ReservedAmounts {
   /** Has a match that is not settled be due at this time. */
   postpone(match: Pick<AmountMatch, 'intentId' | 'depositId'>, until: Instant): Promise<void>;
   /**
-   * Whether another intent asks for the same, as far as the newest of the wallet are looked at: one that is unpaid, and
-   * open or closed after this time.
+   * Whether another intent asks for the same, as far as the newest 100,000 of the account in the token are looked at:
+   * one that is unpaid, and open or closed after this time.
    */
   hasRival(intent: PaymentIntent, closedAfter: Instant): Promise<boolean>;
 }

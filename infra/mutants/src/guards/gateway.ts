@@ -293,12 +293,34 @@ export const gatewayGuards: readonly Mutant[] = [
   {
     name: 'Two intents of a wallet that are paid by their amounts have two',
     file: 'packages/database/src/amounts/reserved-amounts.ts',
-    guard: "await client.query(advisoryLock('reserved_amounts', JSON.stringify(of)));",
+    guard: "await client.query(advisoryLock('reserved_amounts', JSON.stringify([chain, tokenAddress, recipient])));",
     instead: '',
     test: {
       file: 'packages/database/test/store/store.integration.test.ts',
       suite: 'packages/database/test/store/suite.ts',
       name: 'never gives two intents the same where many ask at once',
+    },
+  },
+  {
+    name: 'No round amount is reserved',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'UNION ALL SELECT div($7::numeric + $9::numeric, $12::numeric) * $12::numeric',
+    instead: 'UNION ALL SELECT 0 * $12::numeric',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'is never a round one, which others pay too',
+    },
+  },
+  {
+    name: 'A flood of intents hides none that asks for the amount of another',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'const RECENT_MAX = 100_000;',
+    instead: 'const RECENT_MAX = 1_000;',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'sees another unpaid intent that asks for the same behind a thousand newer ones',
     },
   },
   {
@@ -331,6 +353,27 @@ export const gatewayGuards: readonly Mutant[] = [
     test: {
       file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
       name: 'is paid once: what has its amount after another payment stays a deposit',
+    },
+  },
+  {
+    name: 'One transfer pays by its amount in one account: in that which has reserved it first',
+    file: 'services/gateway/src/deposits/amount-keeper.ts',
+    guard: "if (isSecond) return leave('another account has reserved the amount of the wallet before');",
+    instead: '',
+    test: {
+      file: 'services/gateway/test/deposits/by-amount.integration.test.ts',
+      name: 'pays the account that has reserved its amount first',
+    },
+  },
+  {
+    name: 'Two accounts with one wallet reserve two amounts',
+    file: 'packages/database/src/amounts/reserved-amounts.ts',
+    guard: 'SELECT amount FROM mine UNION SELECT amount FROM others',
+    instead: 'SELECT amount FROM mine',
+    test: {
+      file: 'packages/database/test/store/store.integration.test.ts',
+      suite: 'packages/database/test/store/suite.ts',
+      name: 'is not one that another account has for the wallet, as long as there are others',
     },
   },
   {

@@ -28,6 +28,8 @@ export interface WantedAmount {
   readonly step: bigint;
   /** The most that may be added. */
   readonly max: bigint;
+  /** More than `max`; no multiple of it is reserved. */
+  readonly round: bigint;
   /** What the chain has from before is not for this intent. */
   readonly at: Instant;
   readonly until: Instant;
@@ -43,13 +45,17 @@ export interface AmountMatch {
   readonly livemode: boolean;
   /** How often it was taken, this time included. */
   readonly tries: number;
+  /** Another account has reserved the same amount for the wallet before, so the transfer may be for that one. */
+  readonly isSecond: boolean;
 }
 
 /** A match that was taken is due again after this, doubled with each time it was taken: who took it may have ended. */
 const AGAIN_MS = 15_000;
 const DOUBLED_MAX = 6;
-/** Intents of the wallet that are looked at, the newest first: a wallet may have any number. */
-const RECENT_MAX = 1_000;
+/** Reservations of other accounts that are looked at: there may be any number of accounts. */
+const OTHERS_MAX = 20_000;
+/** Intents of the account in the token that are looked at, the newest first: an account may have any number. */
+const RECENT_MAX = 100_000;
 
 /** The deposit gives way to the next of the amount, or to none. @param dueAt when that is to be assigned */
 const TAKES_NEXT = (dueAt: string): string =>
@@ -59,36 +65,47 @@ const TAKES_NEXT = (dueAt: string): string =>
 
 /** ReservedAmounts.reserve in Postgres. */
 export function reserveAmount(database: Database, wanted: WantedAmount): Promise<bigint | null> {
-  const { intentId, accountId, livemode, chain, tokenAddress, recipient, asked, step, max, at, until } = wanted;
+  const { intentId, accountId, livemode, chain, tokenAddress, recipient, asked, step, max, round, at, until } = wanted;
   const of = [accountId, livemode, chain, tokenAddress, recipient] as const;
   return inTransaction(database, async (client) => {
-    // Of two at once both would find the same amount free, and one of them none.
-    await client.query(advisoryLock('reserved_amounts', JSON.stringify(of)));
+    // Of two at once both would find the same amount free.
+    await client.query(advisoryLock('reserved_amounts', JSON.stringify([chain, tokenAddress, recipient])));
     const { rows } = await client.query<{ amount: string }>({
       name: 'reserve-amount',
-      // The smallest free one is the first of all, or follows one that is taken.
+      // The smallest free one is the first of all, or follows one that is taken. The round one of them is as if taken.
       text: `WITH own AS (
                SELECT amount_base_units AS amount FROM service.reserved_amounts WHERE intent_id = $1
-             ), taken AS (
+             ), mine AS (
                SELECT amount_base_units AS amount FROM service.reserved_amounts
                 WHERE account_id = $2 AND livemode = $3 AND chain = $4 AND token_address = $5 AND recipient = $6
                   AND amount_base_units BETWEEN $7::numeric + $8::numeric AND $7::numeric + $9::numeric
+               UNION ALL SELECT div($7::numeric + $9::numeric, $12::numeric) * $12::numeric
+             ), others AS (
+               SELECT amount_base_units AS amount FROM service.reserved_amounts
+                WHERE account_id <> $2 AND chain = $4 AND token_address = $5 AND recipient = $6
+                  AND amount_base_units BETWEEN $7::numeric + $8::numeric AND $7::numeric + $9::numeric
+                ORDER BY amount_base_units LIMIT ${OTHERS_MAX}
+             ), taken AS (
+               SELECT amount FROM mine UNION SELECT amount FROM others
              ), candidates AS (
                SELECT $7::numeric + $8::numeric AS amount
                UNION ALL
                SELECT amount + $8::numeric FROM taken
-                WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount < $7::numeric + $9::numeric
+                WHERE (amount - $7::numeric) % $8::numeric = 0 AND amount >= $7::numeric
+                  AND amount < $7::numeric + $9::numeric
              ), made AS (
                INSERT INTO service.reserved_amounts
                  (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at,
                   until)
-               SELECT $1, $2, $3, $4, $5, $6, min(amount), $10, $11 FROM candidates
-                WHERE amount NOT IN (SELECT amount FROM taken) AND NOT EXISTS (SELECT FROM own)
-               HAVING min(amount) IS NOT NULL
+               SELECT $1, $2, $3, $4, $5, $6, amount, $10, $11
+                 FROM (SELECT coalesce(min(amount) FILTER (WHERE amount NOT IN (SELECT amount FROM taken)),
+                                       min(amount) FILTER (WHERE amount NOT IN (SELECT amount FROM mine)))
+                              AS amount FROM candidates) AS free
+                WHERE amount IS NOT NULL AND NOT EXISTS (SELECT FROM own)
                RETURNING amount_base_units AS amount
              )
              SELECT amount::text AS amount FROM own UNION ALL SELECT amount::text FROM made`,
-      values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until)],
+      values: [intentId, ...of, String(asked), String(step), String(max), new Date(at), new Date(until), String(round)],
     });
     return rows[0] === undefined ? null : BigInt(rows[0].amount);
   });
@@ -103,12 +120,19 @@ export async function releaseAmount({ sql }: Database, intentId: IntentId): Prom
 export async function takeDueMatches({ sql }: Database, now: Instant, limit: number): Promise<readonly AmountMatch[]> {
   const { rows } = await sql.query<AmountMatch>({
     name: 'matches-due',
-    text: `UPDATE service.reserved_amounts SET tries = tries + 1,
+    text: `UPDATE service.reserved_amounts AS mine SET tries = tries + 1,
                   due_at = $1::timestamptz + $3::interval * power(2, least(tries, $4))
             WHERE intent_id IN (SELECT intent_id FROM service.reserved_amounts WHERE due_at <= $1
                                  ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
         RETURNING intent_id AS "intentId", deposit_id AS "depositId", deposit_version AS "depositVersion",
-                  account_id AS "accountId", livemode, tries`,
+                  account_id AS "accountId", livemode, tries,
+                  EXISTS (SELECT FROM service.reserved_amounts AS other
+                           WHERE other.chain = mine.chain AND other.token_address = mine.token_address
+                             AND other.recipient = mine.recipient
+                             AND other.amount_base_units = mine.amount_base_units
+                             AND other.account_id <> mine.account_id AND other.until > $1
+                             AND (other.reserved_at, other.intent_id) < (mine.reserved_at, mine.intent_id))
+                  AS "isSecond"`,
     values: [new Date(now), limit, `${AGAIN_MS} ms`, DOUBLED_MAX],
   });
   return rows;
@@ -141,23 +165,33 @@ export async function postponeMatch(
 }
 
 /** ReservedAmounts.hasRival in Postgres. */
-export async function hasRival(
-  { sql }: Database,
-  { id, accountId, livemode, chain, tokenAddress, requestor, amountBaseUnits }: PaymentIntent,
-  closedAfter: Instant,
-): Promise<boolean> {
-  const { rowCount } = await sql.query({
-    name: 'rivals-of-amount',
-    text: `SELECT FROM (
-             SELECT id, status, chain, token_address, amount_base_units, closed_at FROM ledger.intents
-              WHERE account_id = $1 AND livemode = $2 AND requestor = $3
-              ORDER BY created_at DESC, id DESC LIMIT ${RECENT_MAX}) AS recent
-            WHERE chain = $4 AND token_address = $5 AND amount_base_units = $6 AND id <> $7
-              AND status NOT IN ('confirmed', 'finalized') AND (closed_at IS NULL OR closed_at > $8)
-            LIMIT 1`,
-    values: [accountId, livemode, requestor, chain, tokenAddress, String(amountBaseUnits), id, new Date(closedAfter)],
-  });
+export async function hasRival({ sql }: Database, intent: PaymentIntent, closedAfter: Instant): Promise<boolean> {
+  const { rowCount } = await sql.query({ name: 'rivals-of-amount', ...rivalStatement(intent, closedAfter) });
   return rowCount === 1;
+}
+
+type Rivalled = Pick<
+  PaymentIntent,
+  'id' | 'accountId' | 'livemode' | 'chain' | 'tokenAddress' | 'requestor' | 'amountBaseUnits'
+>;
+
+/** The statement of hasRival: intents_summed has all that it needs but the rows of the same amount. */
+export function rivalStatement(
+  { id, accountId, livemode, chain, tokenAddress, requestor, amountBaseUnits }: Rivalled,
+  closedAfter: Instant,
+): { readonly text: string; readonly values: unknown[] } {
+  return {
+    text: `SELECT FROM (
+             SELECT id, status, amount_base_units FROM ledger.intents
+              WHERE account_id = $1 AND livemode = $2 AND token_address = $3
+              ORDER BY created_at DESC, id DESC LIMIT ${RECENT_MAX}) AS recent
+             CROSS JOIN LATERAL (
+               SELECT FROM ledger.intents WHERE id = recent.id AND chain = $4 AND requestor = $5
+                  AND (closed_at IS NULL OR closed_at > $8) LIMIT 1) AS alike
+            WHERE amount_base_units = $6 AND id <> $7 AND status NOT IN ('confirmed', 'finalized')
+            LIMIT 1`,
+    values: [accountId, livemode, tokenAddress, chain, requestor, String(amountBaseUnits), id, new Date(closedAfter)],
+  };
 }
 
 /**

@@ -899,6 +899,7 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
       asked: 10_000_000n,
       step: 1n,
       max: 9_999n,
+      round: 10_000n,
       at,
       until,
       ...change,
@@ -948,11 +949,10 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     );
 
     it(
-      'knows no difference between those of another account, mode, network, token or wallet and none at all',
+      'knows no difference between those of another mode, network, token or wallet and none at all',
       on(async ({ store: { amounts } }) => {
         const others: readonly Partial<WantedAmount>[] = [
           {},
-          { accountId: 'acct_other' as AccountId },
           { livemode: true },
           { chain: OTHER_CHAIN },
           { tokenAddress: samples.BOB as string as WantedAmount['tokenAddress'] },
@@ -974,10 +974,24 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
     it(
       'has none where all are reserved, in steps of the token',
       on(async ({ store: { amounts } }) => {
-        const few = { step: 10n, max: 30n };
+        const few = { step: 10n, max: 30n, round: 1_000n };
         const given = [await amounts.reserve(wanted({ asked: 10_000_015n, ...few }))];
         for (let count = 0; count < 4; count++) given.push(await amounts.reserve(wanted(few)));
         expect(given).toEqual([10_000_025n, 10_000_010n, 10_000_020n, 10_000_030n, null]);
+      }),
+    );
+
+    it(
+      'is never a round one, which others pay too',
+      on(async ({ store: { amounts } }) => {
+        const few = { step: 10n, max: 50n, round: 100n };
+        const given = [];
+        for (let count = 0; count < 5; count++)
+          given.push(await amounts.reserve(wanted({ asked: 10_000_080n, ...few })));
+        expect(given).toEqual([10_000_090n, 10_000_110n, 10_000_120n, 10_000_130n, null]);
+        // The first one would be round.
+        expect(await amounts.reserve(wanted({ asked: 19_999_999n }))).toBe(20_000_001n);
+        expect(await amounts.reserve(wanted({ asked: 20_000_000n }))).toBe(20_000_002n);
       }),
     );
 
@@ -999,8 +1013,55 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
             accountId: OWNER.accountId,
             livemode: false,
             tries: 1,
+            isSecond: false,
           },
         ]);
+      }),
+    );
+
+    const OTHER_ACCOUNT = { accountId: 'acct_other' as AccountId };
+
+    it(
+      'is not one that another account has for the wallet, as long as there are others',
+      on(async ({ store: { amounts } }) => {
+        const few = { step: 10n, max: 30n, round: 1_000n };
+        expect(await amounts.reserve(wanted({ ...few, ...OTHER_ACCOUNT }))).toBe(10_000_010n);
+        expect(await amounts.reserve(wanted(few))).toBe(10_000_020n);
+        expect(await amounts.reserve(wanted({ ...few, ...OTHER_ACCOUNT }))).toBe(10_000_030n);
+        // The other account must not keep this one from reserving.
+        const given = [];
+        for (let count = 0; count < 3; count++) given.push(await amounts.reserve(wanted(few)));
+        expect(given).toEqual([10_000_010n, 10_000_030n, null]);
+      }),
+    );
+
+    it(
+      'never gives two accounts the same where both ask at once',
+      on(async ({ store: { amounts } }) => {
+        const ask = (at: number) => amounts.reserve(wanted(at % 2 === 0 ? {} : OTHER_ACCOUNT));
+        expect(new Set(await Promise.all(Array.from({ length: 20 }, (_, place) => ask(place)))).size).toBe(20);
+      }),
+    );
+
+    it(
+      'is of the account that has reserved it first, whoever reserves it later',
+      on(async ({ store }) => {
+        const { amounts } = store;
+        const one = { step: 1n, max: 1n, round: 10n };
+        const [first, second] = [wanted(one), wanted({ ...one, ...OTHER_ACCOUNT, at: at + 1 })];
+        expect(await amounts.reserve(first)).toBe(10_000_001n);
+        expect(await amounts.reserve(second)).toBe(10_000_001n);
+        const [mine, theirs] = [arrived(10_000_001n), { ...arrived(10_000_001n), ...OTHER_ACCOUNT }];
+        await follow(store, mine, theirs);
+        const taken = await amounts.takeDue(NOW, 10);
+        expect(new Map(taken.map(({ intentId, isSecond }) => [intentId, isSecond]))).toEqual(
+          new Map([
+            [first.intentId, false],
+            [second.intentId, true],
+          ]),
+        );
+        await amounts.release(first.intentId);
+        expect(await amounts.takeDue(NOW + 15_000, 10)).toMatchObject([{ intentId: second.intentId, isSecond: false }]);
       }),
     );
 
@@ -1127,6 +1188,23 @@ export function storeSuite(on: (test: (tested: StoreUnderTest) => Promise<void>)
         const closedAt = gone?.closedAt ?? 0;
         expect(await store.amounts.hasRival(intent, closedAt - 1)).toBe(true);
         expect(await store.amounts.hasRival(intent, closedAt)).toBe(false);
+      }),
+    );
+
+    it(
+      'sees another unpaid intent that asks for the same behind a thousand newer ones',
+      on(async ({ store }) => {
+        const projecting = new Projecting(store);
+        // Of one time, the lists have them by id.
+        const ids = Array.from({ length: 1_003 }, () => newIntentId(PARTITION)).sort();
+        const [mine, rival, ...newer] = ids as [IntentId, IntentId, ...IntentId[]];
+        await projecting.project(
+          ...[mine, rival].map((id) => events.of(id, events.created())),
+          ...newer.map((id) => events.of(id, events.created({ amountBaseUnits: 1n }))),
+        );
+        const [intent] = await find(store.ledger, [mine]);
+        if (intent === undefined) throw new Error('the intent is projected');
+        expect(await store.amounts.hasRival(intent, 0)).toBe(true);
       }),
     );
   });

@@ -199,23 +199,24 @@ interface WalletOfAccount {
   readonly tokenAddress: string;
   readonly recipient: string;
 }
+const isSamePlace = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
+  row.chain === other.chain && row.tokenAddress === other.tokenAddress && row.recipient === other.recipient;
 const isSameWallet = (row: WalletOfAccount, other: WalletOfAccount): boolean =>
-  row.accountId === other.accountId &&
-  row.livemode === other.livemode &&
-  row.chain === other.chain &&
-  row.tokenAddress === other.tokenAddress &&
-  row.recipient === other.recipient;
+  row.accountId === other.accountId && row.livemode === other.livemode && isSamePlace(row, other);
 
 export function reserveAmount({ reservedAmounts }: Tables, wanted: WantedAmount): bigint | null {
-  const { asked, step, max, ...of } = wanted;
+  const { asked, step, max, round, ...of } = wanted;
   const own = reservedAmounts.get(of.intentId);
   if (own) return own.amount;
-  const taken = new Set(
-    [...reservedAmounts.values()].filter((row) => isSameWallet(row, of)).map(({ amount }) => amount),
+  const rows = [...reservedAmounts.values()];
+  const mine = new Set(rows.filter((row) => isSameWallet(row, of)).map(({ amount }) => amount));
+  const others = rows.filter((row) => isSamePlace(row, of) && row.accountId !== of.accountId);
+  const taken = new Set([...mine, ...others.map(({ amount }) => amount)]);
+  const amounts = Array.from({ length: Number(max / step) }, (_, at) => asked + step * BigInt(at + 1)).filter(
+    (one) => one % round !== 0n,
   );
-  let amount = asked + step;
-  while (taken.has(amount)) amount += step;
-  if (amount > asked + max) return null;
+  const amount = amounts.find((one) => !taken.has(one)) ?? amounts.find((one) => !mine.has(one));
+  if (amount === undefined) return null;
   reservedAmounts.set(of.intentId, { ...of, amount, match: null, next: null });
   return amount;
 }
@@ -238,7 +239,15 @@ export function takeDueMatches({ reservedAmounts }: Tables, now: Instant, limit:
     const dueAt = now + MATCH_AGAIN_MS * 2 ** Math.min(tries, DOUBLED_MAX);
     reservedAmounts.set(row.intentId, { ...row, match: { depositId, depositVersion, tries: tries + 1, dueAt } });
     const { intentId, accountId, livemode } = row;
-    return { intentId, depositId, depositVersion, accountId, livemode, tries: tries + 1 };
+    const isSecond = [...reservedAmounts.values()].some(
+      (other) =>
+        isSamePlace(other, row) &&
+        other.amount === row.amount &&
+        other.accountId !== accountId &&
+        other.until > now &&
+        (other.at < row.at || (other.at === row.at && other.intentId < intentId)),
+    );
+    return { intentId, depositId, depositVersion, accountId, livemode, tries: tries + 1, isSecond };
   });
 }
 

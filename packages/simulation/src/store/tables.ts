@@ -36,7 +36,7 @@ export interface DeliveryRow extends DeliverableEvent {
 }
 
 /** A reserved amount: all that a match has once a deposit has paid it. */
-export interface ReservedRow extends Omit<WantedAmount, 'asked' | 'step' | 'max'> {
+export interface ReservedRow extends Omit<WantedAmount, 'asked' | 'step' | 'max' | 'round'> {
   /** Base units. */
   readonly amount: bigint;
   readonly match:

@@ -122,7 +122,7 @@ export class AmountKeeper {
     if (left !== null) this.#log.info({ intentId, depositId, reason: left }, 'a deposit is left to its account');
   }
 
-  async #judge({ intentId, depositId, accountId, livemode, tries }: AmountMatch): Promise<Judgement> {
+  async #judge({ intentId, depositId, accountId, livemode, tries, isSecond }: AmountMatch): Promise<Judgement> {
     const { amounts, intents } = this.#stores[livemode ? 'live' : 'test'];
     const owner = { accountId, livemode };
     const deposit = await intents.findDeposit(depositId, owner);
@@ -136,6 +136,7 @@ export class AmountKeeper {
     if (reason === PAID && intent.settlement?.depositId !== undefined && tries <= TRIES_OF_PAID)
       return { kind: 'wait' };
     if (reason !== null) return leave(reason);
+    if (isSecond) return leave('another account has reserved the amount of the wallet before');
     if (await amounts.hasRival(intent, deposit.createdAt - RIVAL_MS))
       return leave('another intent of the wallet asks for the same amount');
     return { kind: 'assign', deposit, intent };

@@ -1,5 +1,13 @@
 import type { ReservedAmounts } from '@pf/database';
-import { AMOUNT_RESERVED_MS, type CreateData, formatAmount, type IntentId, surplusOf } from '@pf/domain';
+import {
+  AMOUNT_RESERVED_MS,
+  type CreateData,
+  formatAmount,
+  type IntentId,
+  reservableFor,
+  type Surplus,
+  surplusOf,
+} from '@pf/domain';
 import { ApiError, validationFailed } from '../api-error.ts';
 import type { Holder } from '../api-keys.ts';
 import { readAmount } from './amount.ts';
@@ -29,23 +37,31 @@ interface Reserving {
 /**
  * The data with an amount that no other intent of the wallet has. What is reserved for a create whose outcome stays
  * unknown is free again after its time.
- * @throws ApiError 409 where all are reserved
+ * @returns null where all are reserved
  */
 export async function withReservedAmount(
   { amounts, now }: { readonly amounts: Pick<ReservedAmounts, 'reserve'>; readonly now: () => number },
   { intentId, data, holder: { accountId, livemode } }: Reserving,
-): Promise<CreateData> {
+): Promise<CreateData | null> {
   const { chain, tokenAddress, requestor: recipient, amountBaseUnits: asked, decimals, ttlSeconds } = data;
-  const surplus = surplusOf(decimals);
-  if (surplus === null) throw new Error(`nothing can be added to an amount of ${data.token}`);
+  const surplus = requireSurplus(data);
   const at = now();
   const until = at + ttlSeconds * 1_000 + AMOUNT_RESERVED_MS;
   const of = { intentId, accountId, livemode, chain, tokenAddress, recipient };
   const amountBaseUnits = await amounts.reserve({ ...of, asked, ...surplus, at, until });
-  if (amountBaseUnits === null)
-    throw new ApiError('amount.all_reserved', {
-      param: 'amount',
-      details: { max: Number(surplus.max / surplus.step) },
-    });
+  if (amountBaseUnits === null) return null;
   return { ...data, amount: formatAmount(amountBaseUnits, decimals), amountBaseUnits };
+}
+
+/** What a create is told where all amounts are reserved. */
+export const allReserved = (data: CreateData): ApiError =>
+  new ApiError('amount.all_reserved', {
+    param: 'amount',
+    details: { max: reservableFor(data.amountBaseUnits, requireSurplus(data)) },
+  });
+
+function requireSurplus({ decimals, token }: CreateData): Surplus {
+  const surplus = surplusOf(decimals);
+  if (surplus === null) throw new Error(`nothing can be added to an amount of ${token}`);
+  return surplus;
 }

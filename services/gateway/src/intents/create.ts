@@ -26,7 +26,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import { requirePlan } from '../plans.ts';
 import { readKeyedBody, REPLAYED } from '../idempotency.ts';
 import { readAmount } from './amount.ts';
-import { requirePayByAmount, withReservedAmount } from './by-amount.ts';
+import { allReserved, requirePayByAmount, withReservedAmount } from './by-amount.ts';
 import { requireCleanWallets, type ScreeningDependencies } from './clean-wallets.ts';
 import { requireToken, resolveAdapter } from './destination.ts';
 import { type Adapters, intentAfter } from './lookup.ts';
@@ -93,6 +93,7 @@ export const createIntent = (
     const earlier = await earlierIntent(intents, body, holder, now());
     if (earlier) return respond(true, earlier);
     const reserved = await withReservedAmount(dependencies, { intentId, data, holder });
+    if (reserved === null) throw allReserved(data);
     const accepted = await create(reserved).catch(async (error: unknown) => {
       // It was refused, or not even sent, so no intent has it. After any other failure there may be one.
       if (error instanceof ApiError && error.status < 500) await dependencies.amounts.release(intentId);

@@ -89,13 +89,16 @@ async function begin(
   // The request before it failed, and the link has ended since.
   if (link.state !== 'open' || now() >= link.expiresAt) throw notOpen(link, 'nothing of it can be chosen');
   if (isPayer(holder)) await limiter.admitChoice(holder);
-  // Where the operator has switched it off since, its reference still pays it.
-  const attribution = payByAmount && link.attribution === 'amount' ? link.attribution : undefined;
-  const asked = intentOf(adapters, { ...link, attribution }, offer, holder.livemode, now());
+  const asked = intentOf(adapters, link, offer, holder.livemode, now());
   // Tokens and sanctions may have changed since the link was created.
   await requireCleanWallets({ adapters, screening, log }, asked, { holder, what: 'create' });
-  const data =
-    attribution === undefined ? asked : await withReservedAmount(dependencies, { intentId, data: asked, holder });
+  // Where the operator has switched it off since, or all amounts are reserved, its reference still pays it.
+  const attribution = payByAmount ? link.attribution : null;
+  const reserved =
+    attribution === 'amount'
+      ? await withReservedAmount(dependencies, { intentId, data: { ...asked, attribution }, holder })
+      : null;
+  const data = reserved ?? asked;
   const { accountId, livemode } = holder;
   const command = { type: 'create', intentId, accountId, livemode, data, byPayer: isPayer(holder) } as const;
   return intentAfter(intents, await commands.require(command), holder);
@@ -104,13 +107,7 @@ async function begin(
 /** It expires with the link, as exactly as an intent can. */
 function intentOf(
   adapters: Adapters,
-  {
-    amount,
-    attribution,
-    expiresAt,
-    metadata,
-    ttlSeconds,
-  }: Omit<PaymentLink, 'attribution'> & { readonly attribution: 'amount' | undefined },
+  { amount, expiresAt, metadata, ttlSeconds }: PaymentLink,
   { chain, tokenAddress, requestor }: ShownOffer,
   livemode: boolean,
   now: number,
@@ -123,7 +120,6 @@ function intentOf(
       token: tokenAddress,
       requestor,
       amount,
-      attribution,
       direction: 'request',
       ttlSeconds: Math.min(ttlSeconds, Math.max(TTL_SECONDS.min, left)),
       metadata: metadata === null ? null : { ...metadata },

@@ -43,6 +43,7 @@ interface World {
   readonly deposit?: Deposit | null;
   readonly intent?: PaymentIntent | null;
   readonly hasRival?: boolean;
+  readonly isSecond?: boolean;
   /** How often the match was taken. */
   readonly tries?: number;
   readonly screen?: () => Promise<unknown>;
@@ -54,13 +55,15 @@ async function judged({
   deposit = depositWith(),
   intent = intentAfter(),
   hasRival = false,
+  isSecond = false,
   tries = 1,
   screen = () => Promise.resolve({ kind: 'clean' }),
   command = () => Promise.resolve(),
 }: World) {
   const done: unknown[] = [];
   const { accountId, livemode } = depositWith();
-  const match: AmountMatch = { intentId: INTENT, depositId: DEPOSIT, depositVersion: 1, accountId, livemode, tries };
+  const owner = { accountId, livemode };
+  const match: AmountMatch = { intentId: INTENT, depositId: DEPOSIT, depositVersion: 1, ...owner, tries, isSecond };
   const store = {
     amounts: {
       takeDue: async () => [match],
@@ -111,6 +114,7 @@ describe('What has exactly the amount of an intent', () => {
     ['comes after a person has undone a payment', { intent: { ...PAID, status: 'failed' } }],
     ['has another amount', { deposit: depositWith({ arrival: deposits.arrival({ amount: 1n }) }) }],
     ['has a rival', { hasRival: true }],
+    ['has an amount that another account has reserved before', { isSecond: true }],
     [
       'comes from a listed wallet',
       {

@@ -269,6 +269,27 @@ describe('An intent that is paid by its amount', () => {
     expect(await shown(id)).toMatchObject({ state: 'open', intentId: null });
   });
 
+  it('pays the account that has reserved its amount first', async () => {
+    for (const [after, isPaid] of [
+      ['1 minute', true],
+      ['-1 minute', false],
+    ] as const) {
+      const intent = await make(wallet());
+      await cluster.database.sql.query(
+        `INSERT INTO service.reserved_amounts
+           (intent_id, account_id, livemode, chain, token_address, recipient, amount_base_units, reserved_at, until)
+         SELECT 'other ' || intent_id, 'acct_other', livemode, chain, token_address, recipient, amount_base_units,
+                reserved_at + $2::interval, until
+           FROM service.reserved_amounts WHERE intent_id = $1`,
+        [intent.id, after],
+      );
+      const { id } = await arrive(intent);
+      if (isPaid) await isAssigned(id, intent);
+      else await areLookedAt();
+      expect(await shown(id)).toMatchObject({ state: isPaid ? 'assigned' : 'open' });
+    }
+  });
+
   it('keeps its amount and its time', async () => {
     const { id, updatedAt } = await make(wallet());
     for (const change of [{ amount: '13' }, { ttlSeconds: 600 }]) {

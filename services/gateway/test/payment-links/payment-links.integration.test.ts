@@ -211,7 +211,7 @@ describe('payment links', () => {
       expect(body.intent).not.toHaveProperty('attribution');
     });
 
-    it('begin nothing where all amounts are reserved', async () => {
+    it('begin intents that only their reference pays where all amounts are reserved', async () => {
       const [offer] = order.offers;
       const link = await create({ ...byAmount, amount: '77', offers: [offer] });
       const { tokenAddress } = link.paymentLink.offers[0] ?? {};
@@ -223,9 +223,13 @@ describe('payment links', () => {
            FROM generate_series(1, 9999) n`,
         [cluster.accountId, BASE, tokenAddress, ON_BASE],
       );
-      expect(codeOf(await choose(link, 0))).toEqual([409, 'amount.all_reserved']);
+      const { intent } = await chosen(link, 0);
+      expect(intent.amount).toBe('77');
+      expect(intent).not.toHaveProperty('attribution');
+      expect((await chosen(link, 0)).intent.id).toBe(intent.id);
       await cluster.database.sql.query(`DELETE FROM service.reserved_amounts WHERE intent_id = 'pi_taken7'`);
-      expect((await chosen(link, 0)).intent.amount).toBe('77.000007');
+      const later = await create({ ...byAmount, amount: '77', offers: [offer] });
+      expect((await chosen(later, 0)).intent).toMatchObject({ amount: '77.000007', attribution: 'amount' });
     });
   });
 
