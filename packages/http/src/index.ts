@@ -1,6 +1,6 @@
 export { AddressBuckets } from './address-buckets.ts';
 export { addressGroup, sharingGroups, type SharingGroup, SITE_TIMES_OF_FEW, slotsOfAddress } from './address-group.ts';
-export { readBody, readBytes } from './body.ts';
+export { jsonBody, readBody, readBytes } from './body.ts';
 export { errorHandler, methodNotAllowed } from './failures.ts';
 export {
   Gateway,

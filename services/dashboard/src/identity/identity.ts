@@ -200,12 +200,12 @@ export class Identity {
   /** Sets a new password, and begins a session in place of all others. What was made before proves nothing any more. */
   async changePassword(
     { currentPassword, password }: { readonly currentPassword: string; readonly password: string },
-    { person: { userId }, client }: { readonly person: SignedIn; readonly client: Client },
+    { person: { proof, userId }, client }: { readonly person: SignedIn; readonly client: Client },
     by: AuditSource,
     at: Date,
   ): Promise<Cookies> {
     await this.checkPassword(currentPassword, client);
-    await changePassword(this.#database, { userId, hash: await this.#hash(password), at }, by);
+    await changePassword(this.#database, { userId, proof, hash: await this.#hash(password), at }, by);
     return (await this.#beginVerifiedSession(userId, client)).cookies;
   }
 
