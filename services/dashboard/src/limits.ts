@@ -134,6 +134,7 @@ export interface Caller {
   readonly address: string;
   /** What the address counts for: its own, and a network that it shares, with more for all of it. Default: `address` */
   readonly groups?: readonly SharingGroup[];
+  /** In lower case. */
   readonly email?: string | undefined;
   readonly userId?: string | undefined;
   readonly accountId?: string | undefined;
@@ -284,11 +285,10 @@ const groupsFor = (by: By, { address, groups }: Caller): readonly SharingGroup[]
 
 /** A hash, so that the table of counts holds no addresses; null if the caller has none of these. */
 function keyOf(operation: string, by: By, { address, email, userId, accountId }: Caller): string | null {
-  const mail = email?.toLowerCase();
   const subject = {
     address,
-    email: mail,
-    pair: mail === undefined ? undefined : `${mail} ${address}`,
+    email,
+    pair: email === undefined ? undefined : `${email} ${address}`,
     person: userId,
     account: accountId,
   }[by];

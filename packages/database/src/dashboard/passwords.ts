@@ -77,8 +77,8 @@ export async function changePassword(
 }
 
 /**
- * The password, and the end of what was made with another one: sessions, links, passkeys, tokens and approvals. The
- * caller has locked the person.
+ * The password, and the end of what signed in before: sessions, links, passkeys, identities, tokens and approvals. The
+ * caller has locked the person. Their next sign-in at the provider links its identity again, by the address.
  */
 async function setPassword(
   client: pg.ClientBase,
@@ -98,6 +98,7 @@ async function setPassword(
   // Other links to set a password, and sign-ins by the old one that wait for a code.
   await client.query('DELETE FROM dashboard.verifications WHERE value = $1', [userId]);
   await client.query('DELETE FROM dashboard.passkeys WHERE user_id = $1', [userId]);
+  await client.query('DELETE FROM dashboard.provider_identities WHERE user_id = $1', [userId]);
   await client.query('DELETE FROM dashboard.device_requests WHERE user_id = $1', [userId]);
   await client.query('UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL', [
     userId,

@@ -45,7 +45,7 @@ export function oidcEndpoints({
   const personOf = async (profile: ProviderProfile, name: string, by: Parameters<typeof linkIdentity>[2]) => {
     const known = await personOfIdentity(database, profile);
     if (known) return known;
-    const email = emailOf.safeParse(profile.email?.toLowerCase());
+    const email = emailOf.safeParse(profile.email);
     if (!email.success) throw new DashboardError('oidc.email_unverified');
     const called = nameOf.safeParse(profile.name);
     const wanted = { ...profile, email: email.data, name: called.success ? called.data : email.data.slice(0, 100) };

@@ -28,6 +28,9 @@ const REFUSALS: Readonly<Record<DeviceRefusal, () => DashboardError>> = {
 const plain = (userCode: string): string => userCode.toUpperCase().replaceAll(/[\s-]/g, '');
 const hyphenated = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
 
+/** What a person confirms who approves the request with this code. */
+const approvalOf = (userCode: string): string => `approval ${userCode}`;
+
 /** The endpoints with which a program gets a personal token by a code that its person approves. */
 export function deviceEndpoints({
   database,
@@ -80,8 +83,9 @@ export function deviceEndpoints({
         },
       };
     },
-    async beginDeviceApproval({ client, person, setCookies }) {
-      const { options, cookies } = await identity.beginConfirmation(person, client);
+    async beginDeviceApproval({ client, param, person, setCookies }) {
+      const what = approvalOf(plain(param('userCode')));
+      const { options, cookies } = await identity.beginConfirmation(what, person, client);
       setCookies(cookies);
       return { options };
     },
@@ -90,7 +94,7 @@ export function deviceEndpoints({
       const at = new Date(now());
       if (!(await openDeviceRequest(database, userCode, at))) throw new DashboardError('device.not_found');
       // A session alone is not enough: a link, sent by a stranger, would need two clicks in an open browser.
-      setCookies(await identity.confirm(body, person, client, at));
+      setCookies(await identity.confirm(approvalOf(userCode), body, person, client, at));
       const { proof, userId } = person;
       const decision = { userCode, userId, proof, decision: 'approved' } as const;
       const refusal = await decideDeviceRequest(database, { ...decision, at, max: TOKENS_MAX }, by);
