@@ -23,5 +23,5 @@ export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
 export { OpenResponses, writeParts } from './streams.ts';
 export { trustProxies } from './trusted-proxies.ts';
-export { cachingOf, requireBuilt, webFiles } from './web-files.ts';
+export { cachingOf, PRECONDITIONS, requireBuilt, webFiles } from './web-files.ts';
 export { write } from './write.ts';
