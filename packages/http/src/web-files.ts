@@ -31,8 +31,8 @@ const COMPRESSED = /\.(br|gz)$/;
 /** What a response has of its file. An error that follows, as where it cannot be opened, must have none of it. */
 const OF_THE_FILE = ['Cache-Control', 'Content-Encoding', 'Content-Type', 'ETag', 'Last-Modified'];
 /**
- * Headers that files ignore. Preconditions for those who write: whoever only reads would get an error for them, with the
- * headers of a file. Ranges: the files are small, and one that a file does not have would be an error of ours.
+ * Headers that files ignore. Preconditions are for those who write: whoever only reads would get an error for them,
+ * with headers of a file. Ranges: the files are small, and one that a file does not have would be an error of ours.
  */
 export const PRECONDITIONS = ['if-match', 'if-range', 'if-unmodified-since', 'range'] as const;
 

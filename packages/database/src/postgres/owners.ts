@@ -11,7 +11,10 @@ export interface Owner {
 /** For whom the present work is done; undefined: for no one of them. */
 const owners = new AsyncLocalStorage<Owner | undefined>();
 
-/** Does the work of one owner: the connections that it takes of a share count as the owner's and member's (share.ts). */
+/**
+ * Does the work of one owner: the connections that it takes of a share count as the owner's and
+ * the member's (share.ts).
+ */
 export const forOwner = <Result>(owner: Owner, work: () => Result): Result => owners.run(owner, work);
 
 /** Does work for all owners, where the request of one of them begins it. */
