@@ -37,7 +37,9 @@ const headers = z
     return (
       names.length <= HEADERS_MAX &&
       new Set(names).size === names.length &&
-      names.every((name) => HEADER_NAME.test(name) && !OWN_HEADERS.has(name)) &&
+      // As it is sent: the lower case of other letters may be ASCII.
+      Object.keys(all).every((name) => HEADER_NAME.test(name)) &&
+      names.every((name) => !OWN_HEADERS.has(name)) &&
       Object.values(all).every((value) => value.length <= HEADER_LENGTH_MAX && HEADER_VALUE.test(value))
     );
   }, headersRule)

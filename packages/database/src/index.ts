@@ -59,7 +59,7 @@ export * from './postgres/database-time.ts';
 export { migrate } from './postgres/migrate.ts';
 export * from './postgres/roles.ts';
 export * from './postgres/schema-version.ts';
-export { forAll, forOwner, OwnerBusyError, ownerNow } from './postgres/owners.ts';
+export { forAll, forOwner, type Owner, OwnerBusyError, ownerNow } from './postgres/owners.ts';
 export * from './postgres/share.ts';
 export * from './privacy/command-seal.ts';
 export * from './privacy/erase.ts';

@@ -45,8 +45,16 @@ export async function readBody<Schema extends z.ZodType>(
   response: Response,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const bytes = await readBytes(request, response);
-  if (bytes.length > 0 && !JSON_TYPE.test(request.headers['content-type'] ?? ''))
+  return jsonBody(request, await readBytes(request, response), schema);
+}
+
+/** Validates a JSON body that was read. @throws ApiError as `readBody` */
+export function jsonBody<Schema extends z.ZodType>(
+  { headers }: Request,
+  bytes: Uint8Array,
+  schema: Schema,
+): z.output<Schema> {
+  if (bytes.length > 0 && !JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new ApiError('request.unsupported_media_type');
   return parseBody(bytes, schema);
 }

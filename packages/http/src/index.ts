@@ -1,6 +1,6 @@
 export { AddressBuckets } from './address-buckets.ts';
 export { addressGroup, sharingGroups, type SharingGroup, SITE_TIMES_OF_FEW, slotsOfAddress } from './address-group.ts';
-export { readBody, readBytes } from './body.ts';
+export { jsonBody, readBody, readBytes } from './body.ts';
 export { errorHandler, methodNotAllowed } from './failures.ts';
 export {
   Gateway,
@@ -23,5 +23,5 @@ export { HttpServer } from './server.ts';
 export { Slots } from './slots.ts';
 export { OpenResponses, writeParts } from './streams.ts';
 export { trustProxies } from './trusted-proxies.ts';
-export { cachingOf, requireBuilt, webFiles } from './web-files.ts';
+export { cachingOf, PRECONDITIONS, requireBuilt, webFiles } from './web-files.ts';
 export { write } from './write.ts';

@@ -30,8 +30,11 @@ const COMPRESSED = /\.(br|gz)$/;
 
 /** What a response has of its file. An error that follows, as where it cannot be opened, must have none of it. */
 const OF_THE_FILE = ['Cache-Control', 'Content-Encoding', 'Content-Type', 'ETag', 'Last-Modified'];
-/** For those who write. Whoever only reads would get an error for them, with the headers of a file. */
-const PRECONDITIONS = ['if-match', 'if-unmodified-since'];
+/**
+ * Headers that files ignore. Preconditions are for those who write: whoever only reads would get an error for them,
+ * with headers of a file. Ranges: the files are small, and one that a file does not have would be an error of ours.
+ */
+export const PRECONDITIONS = ['if-match', 'if-range', 'if-unmodified-since', 'range'] as const;
 
 /** Serves the files of a folder that Vite has built, compressed ahead (packages/http/compressed.mjs). */
 export function webFiles(folder: string, { single = false, setHeaders }: WebFilesOptions): RequestHandler {
@@ -40,7 +43,6 @@ export function webFiles(folder: string, { single = false, setHeaders }: WebFile
     enableBrotli: true,
     orderPreference: ['br', 'gzip'],
     serveStatic: {
-      // They are small, and a range that a file does not have would be an error of ours.
       acceptRanges: false,
       cacheControl: false,
       redirect: false,

@@ -1,5 +1,5 @@
 import { DASHBOARD_ERRORS, type DashboardErrorCode } from '@pf/contracts/dashboard';
-import { isDatabaseUnavailable } from '@pf/database';
+import { AccessEndedError, isDatabaseUnavailable } from '@pf/database';
 import { HttpError, type HttpErrorOptions } from '@pf/http';
 
 /** An error that the client receives: a code of the registry with the details of this case. */
@@ -12,10 +12,14 @@ export class DashboardError extends HttpError {
   }
 }
 
+/** What a request lacks whose access has ended while it was served. */
+const ENDED = { session: 'session.required', token: 'token.invalid', role: 'role.insufficient' } as const;
+
 /** The error that a client receives for anything that was thrown. */
 export function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (isDatabaseUnavailable(error)) return new DashboardError('service.unavailable', { cause: error });
+  if (error instanceof AccessEndedError) return new DashboardError(ENDED[error.kind], { cause: error });
   // The router cannot decode the path (a stray %), so no endpoint has it.
   if (error instanceof URIError) return new DashboardError('route.not_found', { cause: error });
   return new DashboardError('internal.error', { cause: error });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Access, DASHBOARD_OPERATIONS, DashboardOperation, DashboardOperationId } from '@pf/contracts/dashboard';
 import { type AuditSource, type Database, type MemberAccount, memberAccount } from '@pf/database';
-import { addressGroup, readBody, readQuery, sharingGroups, write, writeParts } from '@pf/http';
+import { addressGroup, jsonBody, readBytes, readQuery, sharingGroups, write, writeParts } from '@pf/http';
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { DashboardError } from './dashboard-error.ts';
@@ -142,7 +142,9 @@ async function withToken(
 const setCookies = (response: Response, cookies: Cookies): void =>
   cookies.forEach((cookie) => response.append('Set-Cookie', cookie));
 
-/** Checks origin, person, role, limits, query and body of a request, calls the endpoint and writes its response. */
+/**
+ * Reads a request, checks its origin, person, role, query, body and limits, calls the endpoint and writes its response.
+ */
 export const serve =
   <O extends DashboardOperation & { readonly id: DashboardOperationId }>(
     operation: O,
@@ -153,11 +155,13 @@ export const serve =
     response.locals['route'] = `/api${operation.path}`;
     const { limits, streams } = dependencies;
     const admission: Admission<O['access']> = operation;
+    // Before anything is judged: who holds a body back may lose the session or the role until it is there.
+    const bytes = operation.body === undefined ? null : await readBytes(request, response);
     const admitted = await admit(request, response, admission, dependencies);
     const { client, person, account } = admitted;
     const livemode = operation.path.includes('/{mode}/') ? isLive(paramOf(request, 'mode')) : undefined;
     const query = operation.query === undefined ? undefined : readQuery(request, operation.query);
-    const body = operation.body === undefined ? undefined : await readBody(request, response, operation.body);
+    const body = operation.body && bytes ? jsonBody(request, bytes, operation.body) : undefined;
     const ending = new AbortController();
     const act = async () => {
       await limits.admit(operation.id, {

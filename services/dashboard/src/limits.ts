@@ -9,7 +9,7 @@ import {
   rememberKey,
 } from '@pf/database';
 import { AddressBuckets, type SharingGroup, sharingGroups } from '@pf/http';
-import { boundedCache, count, KeyedPlaces, TokenBucket } from '@pf/runtime';
+import { boundedCache, count, KeyedPlaces, Places, TokenBucket } from '@pf/runtime';
 import { DashboardError } from './dashboard-error.ts';
 
 /** What a limit counts by. `pair`: an e-mail address from one client address. */
@@ -108,6 +108,11 @@ const TURNS = {
   lookup: { atOnce: 2, waiting: 200, waitMs: 2_000 },
   anyone: { atOnce: 2, waiting: 200, waitMs: 10_000 },
 } as const;
+/**
+ * What sign-ins at the identity provider have under way in Postgres, of all addresses together: many of them leave
+ * connections to those who sign in with a password.
+ */
+const PROVIDER_TURNS = { atOnce: 2, waiting: 200, waitMs: 5_000 } as const;
 /** Any requests of a person, in one process. */
 const PERSON_QUOTA = { requests: 600, windowSeconds: 60 };
 const PERSONS_KEPT = 10_000;
@@ -134,6 +139,7 @@ export interface Caller {
   readonly address: string;
   /** What the address counts for: its own, and a network that it shares, with more for all of it. Default: `address` */
   readonly groups?: readonly SharingGroup[];
+  /** In lower case. */
   readonly email?: string | undefined;
   readonly userId?: string | undefined;
   readonly accountId?: string | undefined;
@@ -150,6 +156,7 @@ export class Limits {
     lookup: new KeyedPlaces(TURNS.lookup.waiting),
     anyone: new KeyedPlaces(TURNS.anyone.waiting),
   };
+  readonly #ofProvider = new Places(PROVIDER_TURNS.atOnce, PROVIDER_TURNS.waiting);
 
   /** @param factor multiplies all limits, for tests */
   constructor(database: Database, factor: number, now: () => number = Date.now) {
@@ -172,6 +179,16 @@ export class Limits {
     const { atOnce: most, waitMs } = TURNS[kind];
     const until = performance.now() + waitMs;
     return this.#turns[kind].run({ key, most, until, refuse: () => exceeded(waitMs) }, work);
+  }
+
+  /** Reads or writes for a sign-in at the identity provider. @throws DashboardError `service.unavailable` */
+  async inTurnOfProvider<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (!(await this.#ofProvider.take(PROVIDER_TURNS.waitMs))) throw new DashboardError('service.unavailable');
+    try {
+      return await work();
+    } finally {
+      this.#ofProvider.free();
+    }
   }
 
   /** Counts a request of a signed-in person. @throws DashboardError `rate_limit.exceeded` */
@@ -284,11 +301,10 @@ const groupsFor = (by: By, { address, groups }: Caller): readonly SharingGroup[]
 
 /** A hash, so that the table of counts holds no addresses; null if the caller has none of these. */
 function keyOf(operation: string, by: By, { address, email, userId, accountId }: Caller): string | null {
-  const mail = email?.toLowerCase();
   const subject = {
     address,
-    email: mail,
-    pair: mail === undefined ? undefined : `${mail} ${address}`,
+    email,
+    pair: email === undefined ? undefined : `${email} ${address}`,
     person: userId,
     account: accountId,
   }[by];

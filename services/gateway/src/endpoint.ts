@@ -1,7 +1,7 @@
 import { type Operation, parseIntentId, payerLinkView, type ShownPaymentLink } from '@pf/contracts';
-import { forOwner, type RequestRecord } from '@pf/database';
+import { forOwner, type Owner, type RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
-import { shownPath, statusOf, wantsStream, write } from '@pf/http';
+import { sharingGroups, shownPath, statusOf, wantsStream, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.ts';
 import { type ApiKeys, type Holder, isPayer, requireAccess } from './api-keys.ts';
@@ -93,14 +93,19 @@ export const serve =
     if (operation.method === 'get' && !response.destroyed && !wantsStream(operation, request))
       response.once('close', readings.begin(holder, request.ip));
     const endpoint = holder.livemode ? live : test;
-    const result = await forOwner(ownerOf(holder), () => endpoint.handle({ holder, request, response }));
+    const result = await forOwner(ownerOf(holder, request.ip), () => endpoint.handle({ holder, request, response }));
     response.locals['intentId'] ??= createdBy(result);
     if (result) write(response, result.status, JSON.stringify(shownTo(holder, result.body)), result.headers);
   };
 
-/** Whose connections to Postgres a request takes: a crowd of payers takes none of the account that they pay. */
-const ownerOf = (holder: Holder): string =>
-  `${isPayer(holder) ? 'payers' : 'account'} ${holder.accountId} ${holder.livemode}`;
+/**
+ * Whose connections to Postgres a request takes: a crowd of payers takes none of the account that they pay, and one
+ * address of them, or one key or person of the account, leaves the others of theirs something.
+ */
+const ownerOf = (holder: Holder, ip: string | undefined): Owner =>
+  isPayer(holder)
+    ? { name: `payers ${holder.accountId} ${holder.livemode}`, member: sharingGroups(ip).at(-1)?.group ?? '' }
+    : { name: `account ${holder.accountId} ${holder.livemode}`, member: holder.keyId };
 
 const CREDENTIAL = /^payment +/i;
 

@@ -60,7 +60,10 @@ const CONNECTIONS = 8;
 const SCANS = 2;
 /** Those of either kind that test mode leaves free. Keys that may be guesses are looked up on two of them at most. */
 const NOT_TEST = { sql: 3, scans: 1 } as const;
-/** Those of either kind that the requests of one account in one mode have at once, and as many those of its payers. */
+/**
+ * Those of either kind that the requests of one account in one mode have at once, and as many those of its payers. One
+ * key, person or address of them leaves the others one.
+ */
 const PER_OWNER = 2;
 /** Connections of clients; further ones are closed. Twice as many as streams, so that requests have room. */
 const CLIENTS_MAX = 2 * STREAM_LIMITS.all;

@@ -54,7 +54,14 @@ describe('pf with a login', () => {
   /** Logs in as `pf login` leaves it. @returns the token's id */
   const loggedIn = async (userId = owner): Promise<{ readonly id: string; readonly token: string }> => {
     const at = new Date();
-    const wanted = { userId, name: 'pf on a test', at, expiresAt: new Date(at.getTime() + DAY_MS), max: 20 };
+    const wanted = {
+      userId,
+      proof: null,
+      name: 'pf on a test',
+      at,
+      expiresAt: new Date(at.getTime() + DAY_MS),
+      max: 20,
+    };
     const made = await createPersonalToken(cluster.database, wanted, { ...BY, id: userId });
     if (!made) throw new Error('too many tokens');
     await mkdir(path.dirname(file), { recursive: true });

@@ -128,8 +128,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Set a new password',
     description:
-      'Takes the token of the link that was mailed, once. Ends all sessions of the person, removes all passkeys, and ' +
-      'revokes all personal tokens.',
+      'Takes the token of the link that was mailed, once. Ends all sessions of the person, removes all passkeys, ' +
+      'unlinks single sign-on, and revokes all personal tokens.',
     access: 'anyone',
     body: resetPasswordRequest,
     status: 200,
@@ -198,8 +198,8 @@ export const DASHBOARD_OPERATIONS = {
     tag: 'Sign-in',
     summary: 'Change your password',
     description:
-      'Ends all other sessions of the person, replaces the one of the request, removes all passkeys, and revokes all ' +
-      'personal tokens.',
+      'Ends all other sessions of the person, replaces the one of the request, removes all passkeys, unlinks single ' +
+      'sign-on, and revokes all personal tokens.',
     access: 'signed-in',
     sessionOnly: true,
     body: changePasswordRequest,

@@ -6,7 +6,11 @@ import { name } from './names.ts';
 import { role, ROLES } from './roles.ts';
 
 const emailRule = must('an e-mail address of at most 200 characters');
-const email = z.string(emailRule).max(200, emailRule).pipe(z.email(emailRule));
+/**
+ * In lower case, once it is known to be ASCII: the lower case of other letters may be one of it, as of the Kelvin sign.
+ * An address is compared, counted and stored like this only.
+ */
+const email = z.string(emailRule).max(200, emailRule).pipe(z.email(emailRule).toLowerCase());
 const newPassword = anyText(PASSWORD_LENGTH.min, PASSWORD_LENGTH.max);
 /** Any that could be one: whether it is right is decided by comparing. */
 export const password = anyText(1, PASSWORD_LENGTH.max);

@@ -3,6 +3,7 @@ import { newDeviceRequestId } from '@pf/contracts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 import { countPersonalTokens, type CreatedToken, insertPersonalToken } from './personal-tokens.ts';
+import { lockPerson, type Proven } from './sessions.ts';
 
 /** What asks for a token of a person, until they have decided. */
 export interface DeviceRequest {
@@ -73,19 +74,19 @@ export async function decideDeviceRequest(
   {
     userCode,
     userId,
+    proof,
     decision,
     at,
     max,
-  }: {
+  }: Proven & {
     readonly userCode: string;
-    readonly userId: string;
     readonly decision: 'approved' | 'denied';
-    readonly at: Date;
     readonly max: number;
   },
   source: AuditSource,
 ): Promise<'not_found' | 'full' | null> {
   return inTransaction(database, async (client) => {
+    await lockPerson(client, { userId, proof, at });
     if (decision === 'approved' && (await countPersonalTokens(client, userId, at)) >= max) return 'full';
     const { rows } = await client.query<{ id: string; client_name: string; address: string | null }>(
       `UPDATE dashboard.device_requests SET decision = $3, user_id = $2
@@ -124,6 +125,13 @@ export async function claimDeviceToken(
   source: AuditSource,
 ): Promise<CreatedToken | DeviceRefusal> {
   return inTransaction(database, async (client) => {
+    const hash = hashCode(deviceCode);
+    // The person first, as a new password does, which deletes the request.
+    await client.query(
+      `SELECT FROM dashboard.users
+        WHERE id = (SELECT user_id FROM dashboard.device_requests WHERE device_hash = $1) FOR NO KEY UPDATE`,
+      [hash],
+    );
     const { rows } = await client.query<{
       id: string;
       client_name: string;
@@ -136,7 +144,7 @@ export async function claimDeviceToken(
               coalesce(r.polled_at > $2::timestamptz - r.interval_seconds * interval '1 second', false) AS early
          FROM dashboard.device_requests r LEFT JOIN dashboard.users u ON u.id = r.user_id
         WHERE r.device_hash = $1 AND r.expires_at > $2 FOR UPDATE OF r`,
-      [hashCode(deviceCode), at],
+      [hash, at],
     );
     const [row] = rows;
     if (!row) return 'expired';
@@ -151,7 +159,7 @@ export async function claimDeviceToken(
     }
     await client.query('DELETE FROM dashboard.device_requests WHERE id = $1', [id]);
     if (decision !== 'approved' || userId === null || email === null) return 'denied';
-    const token = { userId, name, expiresAt, at, max };
+    const token = { userId, proof: null, name, expiresAt, at, max };
     return (await insertPersonalToken(client, token, { ...source, id: userId, name: email })) ?? 'full';
   });
 }

@@ -5,6 +5,7 @@ import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
+import { AccessEndedError, lockPerson, type Proven } from './sessions.ts';
 
 /** A person's role in an account. */
 export interface Membership {
@@ -49,7 +50,7 @@ export async function membershipsOf({ sql }: Database, userId: string): Promise<
 
 /** The account with the person's role in it; null if it does not exist or the person is not a member. */
 export async function memberAccount(
-  { sql }: Pick<Database, 'sql'>,
+  { sql }: { readonly sql: Pick<pg.ClientBase, 'query'> },
   { accountId, userId }: { readonly accountId: string; readonly userId: string },
 ): Promise<MemberAccount | null> {
   const { rows } = await sql.query<{ name: string; plan: string; role: string; created_at: Date }>({
@@ -84,6 +85,27 @@ export async function lockMemberships(client: pg.ClientBase, userId: string): Pr
 /** Until the transaction ends, the members and invitations of this account are changed by no other one. */
 export async function lockMembers(client: pg.ClientBase, accountId: string): Promise<void> {
   await client.query('SELECT FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+}
+
+/** A person who does in an account what outlasts their role in it. */
+export interface ProvenMember extends Proven {
+  /** Those that may do it. */
+  readonly roles: readonly Role[];
+}
+
+/**
+ * Until the transaction ends, the access of this person does not end, and the members of the account do not change.
+ * @throws AccessEndedError if it has ended
+ */
+export async function lockMember(
+  client: pg.ClientBase,
+  accountId: string,
+  { roles, ...person }: ProvenMember,
+): Promise<void> {
+  await lockPerson(client, person);
+  await lockMembers(client, accountId);
+  const member = await memberAccount({ sql: client }, { accountId, userId: person.userId });
+  if (!member || !roles.includes(member.role)) throw new AccessEndedError('role');
 }
 
 /**

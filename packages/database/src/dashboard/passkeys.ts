@@ -1,6 +1,7 @@
 import { newPasskeyId } from '@pf/contracts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
+import { lockPerson, type Proven } from './sessions.ts';
 
 /** A passkey as its person sees it. */
 export interface Passkey {
@@ -46,10 +47,8 @@ export async function credentialIdsOf({ sql }: Database, userId: string): Promis
   return rows.map(({ id }) => id);
 }
 
-interface NewPasskey extends PasskeyCredential {
-  readonly userId: string;
+interface NewPasskey extends PasskeyCredential, Proven {
   readonly name: string;
-  readonly at: Date;
   /** How many the person may have. */
   readonly max: number;
 }
@@ -57,12 +56,11 @@ interface NewPasskey extends PasskeyCredential {
 /** @returns `full` if the person has `max` passkeys, `exists` if the credential is a passkey already */
 export async function addPasskey(
   database: Database,
-  { userId, name, credentialId, publicKey, counter, at, max }: NewPasskey,
+  { userId, proof, name, credentialId, publicKey, counter, at, max }: NewPasskey,
   source: AuditSource,
 ): Promise<Passkey | 'full' | 'exists'> {
   return inTransaction(database, async (client) => {
-    // Until the transaction ends, no other one adds passkeys of this person.
-    await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+    await lockPerson(client, { userId, proof, at });
     const { rowCount } = await client.query('SELECT FROM dashboard.passkeys WHERE user_id = $1', [userId]);
     if ((rowCount ?? 0) >= max) return 'full';
     const { rows } = await client.query<Passkey>(

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
+import { lockPerson, type Proven } from './sessions.ts';
 
 /** A person who has set a new password. */
 interface Person {
@@ -45,6 +46,7 @@ export async function resetPassword(
   source: AuditSource,
 ): Promise<boolean> {
   return inTransaction(database, async (client) => {
+    await lockPerson(client, { ...person, proof: null, at });
     const { rowCount } = await client.query(
       'DELETE FROM dashboard.verifications WHERE identifier = ANY($1) AND value = $2 AND expires_at > $3',
       [linkOf(token), person.userId, at],
@@ -64,22 +66,24 @@ export async function resetPassword(
 /** Sets the new password of a person who has proved the old one. All that proved it before ends, their session, too. */
 export async function changePassword(
   database: Database,
-  { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
+  { userId, proof, hash, at }: Proven & { readonly hash: string },
   source: AuditSource,
 ): Promise<void> {
   await inTransaction(database, async (client) => {
+    await lockPerson(client, { userId, proof, at });
     await setPassword(client, { userId, hash, at });
     await recordPersonalChange(client, source, { action: 'password.changed', subject: userId });
   });
 }
 
-/** The password, and the end of what was made with another one: sessions, links, passkeys, tokens and approvals. */
+/**
+ * The password, and the end of what signed in before: sessions, links, passkeys, identities, tokens and approvals. The
+ * caller has locked the person. Their next sign-in at the provider links its identity again, by the address.
+ */
 async function setPassword(
   client: pg.ClientBase,
   { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
 ): Promise<void> {
-  // Until the transaction ends, no passkey and no token of this person is added.
-  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
   const { rowCount } = await client.query(
     `UPDATE dashboard.credentials SET password = $2, updated_at = $3 WHERE user_id = $1 AND provider_id = 'credential'`,
     [userId, hash, at],
@@ -94,6 +98,7 @@ async function setPassword(
   // Other links to set a password, and sign-ins by the old one that wait for a code.
   await client.query('DELETE FROM dashboard.verifications WHERE value = $1', [userId]);
   await client.query('DELETE FROM dashboard.passkeys WHERE user_id = $1', [userId]);
+  await client.query('DELETE FROM dashboard.provider_identities WHERE user_id = $1', [userId]);
   await client.query('DELETE FROM dashboard.device_requests WHERE user_id = $1', [userId]);
   await client.query('UPDATE dashboard.personal_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL', [
     userId,

@@ -4,6 +4,7 @@ import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
+import { lockPerson, type Proven } from './sessions.ts';
 
 /** A personal token without its text. */
 export interface PersonalToken {
@@ -39,11 +40,9 @@ const ENDED_MAX = 50;
 /** SHA-256 of a token's text: what is stored and looked up. 190 random bits need no salt and no slow hash. */
 const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-interface NewToken {
-  readonly userId: string;
+interface NewToken extends Proven {
   readonly name: string;
   readonly expiresAt: Date;
-  readonly at: Date;
   /** How many the person may have that are neither revoked nor expired. */
   readonly max: number;
 }
@@ -61,11 +60,10 @@ export const createPersonalToken = (
 /** As createPersonalToken, within the caller's transaction. */
 export async function insertPersonalToken(
   client: pg.ClientBase,
-  { userId, name, expiresAt, at, max }: NewToken,
+  { userId, proof, name, expiresAt, at, max }: NewToken,
   source: AuditSource,
 ): Promise<CreatedToken | null> {
-  // Until the transaction ends, no other one creates tokens of this person.
-  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+  await lockPerson(client, { userId, proof, at });
   if ((await countPersonalTokens(client, userId, at)) >= max) return null;
   await client.query(
     `DELETE FROM dashboard.personal_tokens WHERE id IN

@@ -158,7 +158,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
         code === 'P1002' ||
         code === 'P1008' ||
         code === 'P1017' ||
-        code === 'P2024')
+        code === 'P2024' ||
+        code === 'P2028')
     )
       return true;
     if (UNAVAILABLE_MESSAGES.some((message) => cause.message.includes(message))) return true;

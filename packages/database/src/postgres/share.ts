@@ -1,7 +1,7 @@
 import { KeyedPlaces, Places } from '@pf/runtime';
 import type pg from 'pg';
 import type { Database } from './database.ts';
-import { OwnerBusyError, ownerNow } from './owners.ts';
+import { type Owner, OwnerBusyError, ownerNow } from './owners.ts';
 
 /** As long as a pool itself lets wait for a connection (database.ts). */
 const WAIT_MS = 3_000;
@@ -13,7 +13,10 @@ const WAITING = { all: 1_000, owner: 256 } as const;
 interface Share {
   readonly sql: number;
   readonly scans: number;
-  /** Connections of either kind that the work of one owner has at once (owners.ts), but half of the kind at most. */
+  /**
+   * Connections of either kind that the work of one owner has at once (owners.ts), but half of the kind at most. One of
+   * its members leaves the others one of them.
+   */
   readonly perOwner: number;
   readonly waitMs?: number;
 }
@@ -42,12 +45,29 @@ function limited(
   const places = new Places(most, WAITING.all);
   const owners = new KeyedPlaces(WAITING.owner);
   const ofOwner = Math.min(perOwner, Math.ceil(most / 2));
+  const members = new KeyedPlaces(WAITING.owner);
+  // Where an owner has but one, all its members take turns.
+  const ofMember = Math.max(1, ofOwner - 1);
+  /** The turn of the member, so that the others do not wait in line behind its work, then that of the owner. */
+  const turnOf = async ({ name, member }: Owner, began: number): Promise<() => void> => {
+    const turn = { until: began + Math.min(waitMs, OWNER_WAIT_MS), refuse: () => new OwnerBusyError() };
+    const leave = await members.take({ key: JSON.stringify([name, member]), most: ofMember, ...turn });
+    try {
+      const free = await owners.take({ key: name, most: ofOwner, ...turn });
+      return () => {
+        free();
+        leave();
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  };
   /** @returns gives the place back */
   const enter = async (): Promise<() => void> => {
     const began = performance.now();
     const owner = ownerNow();
-    const turn = { most: ofOwner, until: began + Math.min(waitMs, OWNER_WAIT_MS), refuse: () => new OwnerBusyError() };
-    const leave = owner === undefined ? () => undefined : await owners.take({ key: owner, ...turn });
+    const leave = owner === undefined ? () => undefined : await turnOf(owner, began);
     if (await places.take(Math.max(0, began + waitMs - performance.now())))
       return () => {
         places.free();

@@ -480,12 +480,13 @@ describe('the roles of the database', () => {
         name: 'Till',
         expiresAt: null,
         at: now,
+        maker: { userId: user.id, proof: { kind: 'session', id: 's' }, at: new Date(0), roles: ['owner'] },
       } as const;
       const made = await createAccountKey(database, { ...newKey, max: 1 }, BY);
       expect(await createAccountKey(database, { ...newKey, max: 1 }, BY)).toBeNull();
       expect(await accountKeys(database, own.id, now, 10)).toHaveLength(1);
       expect(await revokeKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now }, BY)).not.toBeNull();
-      const token = { userId: user.id, name: 'laptop', at: now, expiresAt: new Date(Date.now() + 60_000) };
+      const token = { userId: user.id, proof: null, name: 'laptop', at: now, expiresAt: new Date(Date.now() + 60_000) };
       const held = await createPersonalToken(database, { ...token, max: 1 }, { ...BY, id: user.id });
       expect(await createPersonalToken(database, { ...token, max: 1 }, { ...BY, id: user.id })).toBeNull();
       expect(await personalTokens(database, user.id, now, 10)).toHaveLength(1);
@@ -495,7 +496,8 @@ describe('the roles of the database', () => {
       const asked = { clientName: 'pf', address: null, at: now, expiresAt: new Date(Date.now() + 60_000) };
       const [first, second] = [await beginDeviceRequest(database, asked), await beginDeviceRequest(database, asked)];
       expect(await openDeviceRequest(database, first.userCode, now)).toMatchObject({ clientName: 'pf' });
-      const approval = { userCode: first.userCode, userId: user.id, decision: 'approved', at: now } as const;
+      const proof = { kind: 'token', id: tokenId } as const;
+      const approval = { userCode: first.userCode, userId: user.id, proof, decision: 'approved', at: now } as const;
       expect(await decideDeviceRequest(database, { ...approval, max: 1 }, BY)).toBe('full');
       expect(await decideDeviceRequest(database, { ...approval, max: 2 }, { ...BY, id: user.id })).toBeNull();
       const claim = { at: now, expiresAt: token.expiresAt, max: 2 };
@@ -513,7 +515,7 @@ describe('the roles of the database', () => {
       expect(await unlinkIdentity(database, { userId, identityId: linked?.id ?? '' }, BY)).toMatchObject(identity);
       const revocation = { userId: user.id, tokenId, at: now };
       expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
-      await changePassword(database, { userId: user.id, hash: 'new', at: now }, { ...BY, id: user.id });
+      await changePassword(database, { userId: user.id, proof: null, hash: 'new', at: now }, { ...BY, id: user.id });
       expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBeNull();
       await recordPersonalChange(database.sql, { ...BY, id: user.id }, { action: 'session.begun' });
       expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(11);

@@ -12,6 +12,9 @@ import {
 } from '../../src/index.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
+const ONE = { name: 'one', member: 'key' };
+const OTHER = { name: 'other', member: 'key' };
+
 describe('a share of the connections', () => {
   let own: OwnDatabase;
   let database: Database;
@@ -23,7 +26,10 @@ describe('a share of the connections', () => {
     await database.close();
     await own.close();
   });
-  const share = (waitMs = 60_000) => ({ ...database, ...shareOf(database, { sql: 2, scans: 1, perOwner: 1, waitMs }) });
+  const share = (waitMs = 60_000, most = { sql: 2, scans: 1, perOwner: 1 }) => ({
+    ...database,
+    ...shareOf(database, { ...most, waitMs }),
+  });
 
   it('leaves the others to those who use the database itself', async () => {
     const { sql } = share();
@@ -71,10 +77,10 @@ describe('a share of the connections', () => {
 
   it('lets an owner take no connection, and no place in line, of another', async () => {
     const part = share();
-    const held = await forOwner('one', () => part.sql.connect());
-    const waiting = Array.from({ length: 20 }, (_none, n) => forOwner('one', () => part.sql.query('SELECT $1', [n])));
-    for (let n = 0; n < 20; n++) await forOwner('other', () => part.sql.query('SELECT 1'));
-    for (let n = 0; n < 20; n++) await forOwner('one', () => forAll(() => part.sql.query('SELECT 1')));
+    const held = await forOwner(ONE, () => part.sql.connect());
+    const waiting = Array.from({ length: 20 }, (_none, n) => forOwner(ONE, () => part.sql.query('SELECT $1', [n])));
+    for (let n = 0; n < 20; n++) await forOwner(OTHER, () => part.sql.query('SELECT 1'));
+    for (let n = 0; n < 20; n++) await forOwner(ONE, () => forAll(() => part.sql.query('SELECT 1')));
     let ended = 0;
     for (const one of waiting) void one.then(() => (ended += 1));
     expect(ended).toBe(0);
@@ -82,11 +88,23 @@ describe('a share of the connections', () => {
     await Promise.all(waiting);
   });
 
+  it('lets a member of an owner not have all of its connections, nor all of its places in line', async () => {
+    const part = share(60_000, { sql: 4, scans: 1, perOwner: 2 });
+    const many = <Result>(work: () => Result): Result => forOwner({ name: 'one', member: 'many' }, work);
+    const other = <Result>(work: () => Result): Result => forOwner({ name: 'one', member: 'other' }, work);
+    const held = [many(() => part.sql.connect()), many(() => part.sql.connect())];
+    const waiting = Array.from({ length: 20 }, () => many(() => part.sql.query('SELECT 1')));
+    await held[0];
+    for (let n = 0; n < 20; n++) await other(() => part.sql.query('SELECT 1'));
+    for (const one of held) (await one).release();
+    await Promise.all(waiting);
+  });
+
   it('refuses an owner whose turn does not come in time, and has room for it afterwards', async () => {
     const part = share(300);
-    const held = await forOwner('one', () => part.sql.connect());
-    await expect(forOwner('one', () => part.sql.query('SELECT 1'))).rejects.toThrow(OwnerBusyError);
+    const held = await forOwner(ONE, () => part.sql.connect());
+    await expect(forOwner(ONE, () => part.sql.query('SELECT 1'))).rejects.toThrow(OwnerBusyError);
     held.release();
-    await forOwner('one', () => part.sql.query('SELECT 1'));
+    await forOwner(ONE, () => part.sql.query('SELECT 1'));
   });
 });

@@ -91,8 +91,7 @@ export function accountEndpoints({
       const invitations = await openInvitations(database, account.id, new Date(now()));
       return { invitations: invitations.map(shownInvitation) };
     },
-    async invite({ account, body: { role, ...body }, by, person }) {
-      const email = body.email.toLowerCase();
+    async invite({ account, body: { email, role }, by, person }) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const at = new Date(now());
       const expiresAt = new Date(at.getTime() + INVITATION_DAYS * DAY_MS);

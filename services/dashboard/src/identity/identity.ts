@@ -56,8 +56,8 @@ const mailed = z.object({ email: z.string() });
 const TOTP_CODE = /^\d{6}$/;
 /** What the challenge of a sign-in is for; that of a new passkey is for the id of its person. */
 const SIGN_IN = 'sign-in';
-/** The same of a person of a session who proves that it is them. */
-const confirmationOf = (userId: string): string => `confirmation ${userId}`;
+/** The same of a person of a session who proves that it is them who does this, and nothing else. */
+const confirmationOf = (userId: string, what: string): string => `confirmation ${userId} ${what}`;
 /** The same of a sign-in at the identity provider. */
 const PROVIDER_SIGN_IN = 'provider-sign-in';
 
@@ -181,7 +181,7 @@ export class Identity {
   /** Mails a link, if a person has this address. @returns that person */
   async forgotPassword(email: string): Promise<KnownPerson | null> {
     await this.#answer((api) => api.requestPasswordReset({ body: { email }, asResponse: true }));
-    return this.#find({ email: email.toLowerCase() });
+    return this.#find({ email });
   }
 
   /** Sets a new password by a link. What was made before it proves nothing any more. */
@@ -200,12 +200,12 @@ export class Identity {
   /** Sets a new password, and begins a session in place of all others. What was made before proves nothing any more. */
   async changePassword(
     { currentPassword, password }: { readonly currentPassword: string; readonly password: string },
-    { person: { userId }, client }: { readonly person: SignedIn; readonly client: Client },
+    { person: { proof, userId }, client }: { readonly person: SignedIn; readonly client: Client },
     by: AuditSource,
     at: Date,
   ): Promise<Cookies> {
     await this.checkPassword(currentPassword, client);
-    await changePassword(this.#database, { userId, hash: await this.#hash(password), at }, by);
+    await changePassword(this.#database, { userId, proof, hash: await this.#hash(password), at }, by);
     return (await this.#beginVerifiedSession(userId, client)).cookies;
   }
 
@@ -282,22 +282,28 @@ export class Identity {
     return { person: requirePerson(body), passkey: passkey.name, cookies: [...expired, ...cookies] };
   }
 
-  /** Begins to prove with a passkey that the person of a session is there. */
+  /**
+   * Begins to prove with a passkey that the person of a session is there.
+   * @param what they confirm, and on which thing: the proof is one of nothing else
+   */
   async beginConfirmation(
+    what: string,
     { userId }: SignedIn,
     client: Client,
   ): Promise<{ readonly options: OptionsOf<'beginPasskeySignIn'>; readonly cookies: Cookies }> {
     const options = await this.#passkeys.requestOptions();
-    const kept = { purpose: confirmationOf(userId), challenge: options.challenge };
+    const kept = { purpose: confirmationOf(userId, what), challenge: options.challenge };
     return { options, cookies: await this.#keepChallenge('passkey', kept, client) };
   }
 
   /**
    * Sees that the person of a session is there, by the password or a passkey of theirs that has signed the challenge in
    * the cookies.
+   * @param what as it was begun
    * @throws DashboardError `credentials.invalid` or `passkey.invalid`
    */
   async confirm(
+    what: string,
     { password, credential }: BodyOf<'approveDevice'>,
     { userId }: SignedIn,
     client: Client,
@@ -307,7 +313,7 @@ export class Identity {
       await this.checkPassword(password ?? '', client);
       return [];
     }
-    return (await this.#usePasskey(credential, confirmationOf(userId), client, at, userId)).cookies;
+    return (await this.#usePasskey(credential, confirmationOf(userId, what), client, at, userId)).cookies;
   }
 
   /**

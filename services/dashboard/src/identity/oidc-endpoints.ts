@@ -11,6 +11,7 @@ import {
 import { count } from '@pf/runtime';
 import { DashboardError } from '../dashboard-error.ts';
 import type { Endpoints } from '../endpoint.ts';
+import type { Limits } from '../limits.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { Mails } from '../mail/mails.ts';
 import { countRefusal } from './endpoints.ts';
@@ -23,6 +24,7 @@ const { email: emailOf, name: nameOf } = DASHBOARD_OPERATIONS.signUp.body.shape;
 export function oidcEndpoints({
   database,
   identity,
+  limits,
   mailer,
   mails,
   now,
@@ -30,6 +32,7 @@ export function oidcEndpoints({
 }: {
   readonly database: Database;
   readonly identity: Identity;
+  readonly limits: Pick<Limits, 'inTurnOfProvider'>;
   readonly mailer: Mailer;
   readonly mails: Mails;
   readonly now: () => number;
@@ -45,7 +48,7 @@ export function oidcEndpoints({
   const personOf = async (profile: ProviderProfile, name: string, by: Parameters<typeof linkIdentity>[2]) => {
     const known = await personOfIdentity(database, profile);
     if (known) return known;
-    const email = emailOf.safeParse(profile.email?.toLowerCase());
+    const email = emailOf.safeParse(profile.email);
     if (!email.success) throw new DashboardError('oidc.email_unverified');
     const called = nameOf.safeParse(profile.name);
     const wanted = { ...profile, email: email.data, name: called.success ? called.data : email.data.slice(0, 100) };
@@ -71,10 +74,14 @@ export function oidcEndpoints({
     async signInWithOidc({ body, by, client, setCookies }) {
       const at = provider();
       const signIn = async () => {
-        const { checks, cookies } = await identity.takeOidcChecks(client);
+        const { checks, cookies } = await limits.inTurnOfProvider(() => identity.takeOidcChecks(client));
         setCookies(cookies);
-        const person = await personOf(await at.complete(body.parameters, checks), at.name, by);
-        return { person, ...(await identity.beginSession(person.userId, client)) };
+        // The provider may be slow: it is asked in no turn.
+        const profile = await at.complete(body.parameters, checks);
+        return limits.inTurnOfProvider(async () => {
+          const person = await personOf(profile, at.name, by);
+          return { person, ...(await identity.beginSession(person.userId, client)) };
+        });
       };
       const { person, isComplete, cookies } = await signIn().catch(countRefusal);
       const next = isComplete ? 'signed_in' : 'second_factor';

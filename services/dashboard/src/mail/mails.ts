@@ -20,7 +20,7 @@ export function mailsOf(origin: string): Mails {
   const ignore = 'If you did not expect this mail, ignore it: nothing happens.';
   const notYou =
     `If that was not you, set a new password at ${origin}/forgot-password: it removes all passkeys and personal ` +
-    'tokens, and signs out everywhere.';
+    'tokens, unlinks single sign-on, and signs out everywhere.';
   return {
     verifyEmail: (to, token) => ({
       to,

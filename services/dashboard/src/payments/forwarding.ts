@@ -97,9 +97,10 @@ export class Forwarding {
     (operation: Forwarded, mode: 'test' | 'live') =>
     async (request: Request, response: Response): Promise<void> => {
       response.locals['route'] = `/api/accounts/{accountId}/{mode}/v1${operation.path}`;
-      const member = await admit(request, response, { access: PAYMENT_ACCESS[operation.id] }, this.#dependencies);
       const hasBody = ['post', 'put', 'patch'].includes(operation.method);
+      // Before anything is judged: who holds a body back may lose the session or the role until it is there.
       const body = hasBody ? await readBytes(request, response) : null;
+      const member = await admit(request, response, { access: PAYMENT_ACCESS[operation.id] }, this.#dependencies);
       // The client may have disconnected meanwhile.
       if (response.destroyed) return;
       requireFields(operation.id, body, member);

@@ -28,6 +28,9 @@ const REFUSALS: Readonly<Record<DeviceRefusal, () => DashboardError>> = {
 const plain = (userCode: string): string => userCode.toUpperCase().replaceAll(/[\s-]/g, '');
 const hyphenated = (userCode: string): string => `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
 
+/** What a person confirms who approves the request with this code. */
+const approvalOf = (userCode: string): string => `approval ${userCode}`;
+
 /** The endpoints with which a program gets a personal token by a code that its person approves. */
 export function deviceEndpoints({
   database,
@@ -80,8 +83,9 @@ export function deviceEndpoints({
         },
       };
     },
-    async beginDeviceApproval({ client, person, setCookies }) {
-      const { options, cookies } = await identity.beginConfirmation(person, client);
+    async beginDeviceApproval({ client, param, person, setCookies }) {
+      const what = approvalOf(plain(param('userCode')));
+      const { options, cookies } = await identity.beginConfirmation(what, person, client);
       setCookies(cookies);
       return { options };
     },
@@ -90,15 +94,16 @@ export function deviceEndpoints({
       const at = new Date(now());
       if (!(await openDeviceRequest(database, userCode, at))) throw new DashboardError('device.not_found');
       // A session alone is not enough: a link, sent by a stranger, would need two clicks in an open browser.
-      setCookies(await identity.confirm(body, person, client, at));
-      const decision = { userCode, userId: person.userId, decision: 'approved' } as const;
+      setCookies(await identity.confirm(approvalOf(userCode), body, person, client, at));
+      const { proof, userId } = person;
+      const decision = { userCode, userId, proof, decision: 'approved' } as const;
       const refusal = await decideDeviceRequest(database, { ...decision, at, max: TOKENS_MAX }, by);
       if (refusal === 'full') throw tooManyTokens();
       if (refusal === 'not_found') throw new DashboardError('device.not_found');
       return DONE;
     },
-    async denyDevice({ by, param, person: { userId } }) {
-      const decision = { userCode: plain(param('userCode')), userId, decision: 'denied' } as const;
+    async denyDevice({ by, param, person: { proof, userId } }) {
+      const decision = { userCode: plain(param('userCode')), userId, proof, decision: 'denied' } as const;
       const refusal = await decideDeviceRequest(database, { ...decision, at: new Date(now()), max: TOKENS_MAX }, by);
       if (refusal !== null) throw new DashboardError('device.not_found');
       return DONE;

@@ -174,7 +174,36 @@ describe('a sign-in at the identity provider', () => {
     const token = await tokenFor(dashboard, email, 'reset-password');
     expect((await stranger().ask('resetPassword', { body: { token, password: PASSWORD } })).status).toBe(200);
     const again = await stranger().signIn(email, PASSWORD);
-    expect((await again.ask('unlinkIdentity', { params, body: { password: PASSWORD } })).status).toBe(200);
+    expect((await again.ask('listIdentities')).body).toEqual({ hasPassword: true, identities: [] });
+  });
+
+  it('opens nothing after a new password, which its person may link to it again', async () => {
+    const email = 'mia@shop.example';
+    const [mia, eve] = [await member('mia'), someone('eve-of-mia', { email })];
+    const { id } = await personOf(mia);
+    await signIn(stranger(), eve);
+    await stranger().ask('forgotPassword', { body: { email } });
+    const token = await tokenFor(dashboard, email, 'reset-password');
+    expect((await stranger().ask('resetPassword', { body: { token, password: PASSWORD } })).status).toBe(200);
+    // The provider vouches for the address of the other one no longer.
+    expect((await signIn(stranger(), { ...eve, emailVerified: false })).code).toBe('oidc.email_unverified');
+    const own = stranger();
+    expect((await signIn(own, someone('mia'))).body).toEqual({ next: 'signed_in' });
+    expect((await personOf(own)).id).toBe(id);
+    const again = await stranger().signIn(email, PASSWORD);
+    expect((await again.ask('listIdentities')).body.identities).toMatchObject([{ subject: 'id-of-mia' }]);
+    const body = { currentPassword: PASSWORD, password: 'another long password' };
+    expect((await again.ask('changePassword', { body })).status).toBe(200);
+    expect((await again.ask('listIdentities')).body.identities).toEqual([]);
+  });
+
+  it('is refused where the address is that of another person only in lower case: the Kelvin sign is no k', async () => {
+    await member('kim');
+    const eve = stranger();
+    expect((await signIn(eve, someone('eve-of-kim', { email: '\u212Aim@shop.example' }))).code).toBe(
+      'oidc.email_unverified',
+    );
+    expect((await eve.ask('getSession')).code).toBe('session.required');
   });
 
   it('is unavailable while the provider is; passwords and passkeys still work', async () => {

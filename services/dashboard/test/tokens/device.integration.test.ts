@@ -178,6 +178,19 @@ describe('device sign-in', () => {
       expect((await approve(pat, userCode, await signed(pat, device, userCode))).status).toBe(200);
     });
 
+    it('takes no challenge of the approval of another program', async () => {
+      const vera = await member('vera', 'viewer');
+      const device = new Authenticator();
+      await addPasskey(vera, device);
+      const [own, other] = [await begin(), await begin('of a stranger')];
+      const body = await signed(vera, device, own.userCode);
+      expect((await approve(vera, other.userCode, body)).code).toBe('passkey.invalid');
+      expect((await poll(other.deviceCode)).code).toBe('device.authorization_pending');
+      // In any spelling of its own code.
+      const again = await signed(vera, device, own.userCode.toLowerCase());
+      expect((await approve(vera, own.userCode, again)).status).toBe(200);
+    });
+
     it('takes no challenge that begins a session', async () => {
       const una = await member('una', 'viewer');
       const device = new Authenticator();

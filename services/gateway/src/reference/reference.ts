@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createRequire } from 'node:module';
 import { OPERATIONS } from '@pf/contracts';
 import { openApiDocument } from '@pf/contracts/openapi';
+import { PRECONDITIONS } from '@pf/http';
 import type express from 'express';
 import { Router } from 'express';
 import { page, SCRIPT, STYLE } from './page.ts';
@@ -48,9 +49,15 @@ export function reference(): Router {
   router.get('/docs', asText('html', page));
   router.get('/docs/page.js', asText('js', SCRIPT));
   router.get('/docs/page.css', asText('css', STYLE));
-  for (const file of SERVED)
-    router.get(`/docs/${file}`, (_request, response) => void response.sendFile(file, { root: ASSETS, maxAge: '1h' }));
-  const packed = { root: CLIENT, maxAge: '1h', headers: { 'Content-Type': 'application/gzip' } };
-  router.get('/client.tgz', (_request, response) => void response.sendFile('client.tgz', packed));
+  for (const file of SERVED) router.get(`/docs/${file}`, asFile(file, ASSETS));
+  router.get('/client.tgz', asFile('client.tgz', CLIENT, { 'Content-Type': 'application/gzip' }));
   return router;
 }
+
+/** Sends a file as a whole, or that it has not changed. */
+const asFile =
+  (file: string, root: string, headers: Readonly<Record<string, string>> = {}): express.RequestHandler =>
+  (request, response) => {
+    for (const name of PRECONDITIONS) delete request.headers[name];
+    response.sendFile(file, { root, maxAge: '1h', acceptRanges: false, headers });
+  };

@@ -56,6 +56,20 @@ describe('the OpenAPI document', () => {
       expect({ target, status: (await read(`/${target}`)).status }).toEqual({ target, status: 200 });
   });
 
+  it.each([
+    { range: 'bytes=0-0' },
+    { range: 'bytes=999999999-' },
+    { 'if-match': '"another"' },
+    { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+  ])('comes with files that are sent whole to a client that asks with %j', async (headers: Record<string, string>) => {
+    for (const file of ['/docs/swagger-ui.css', '/client.tgz']) {
+      const response = await fetch(`${app.url}/v1${file}`, { headers });
+      await response.arrayBuffer();
+      const { 'content-range': range = null, 'accept-ranges': ranges = null } = Object.fromEntries(response.headers);
+      expect([file, response.status, range, ranges]).toEqual([file, 200, null, null]);
+    }
+  });
+
   it('comes with the typed client, as a package that needs no key', async () => {
     const response = await read('/client.tgz');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
