@@ -558,7 +558,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'isSoon: false',
     test: {
       file: finals,
-      name: 'is final and confirmed within a second of its usual time where eth_getTransactionReceipt of upstreams [1] takes Infinity ms',
+      name: 'is final in its usual time where eth_getTransactionReceipt of [1] takes Infinity ms',
     },
   },
   {
@@ -568,7 +568,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'memory.unshown.lacked(name(one), now);',
     test: {
       file: finals,
-      name: 'is final and confirmed within a second of its usual time where eth_getTransactionReceipt of upstreams [1] takes 1600 ms',
+      name: 'is final in its usual time where eth_getTransactionReceipt of [1] takes 1600 ms',
     },
   },
   {
@@ -578,7 +578,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: 'else if (isLate) asked.push(one);',
     test: {
       file: finals,
-      name: 'is final and confirmed within a second of its usual time where eth_getTransactionByHash of upstreams [1] takes Infinity ms',
+      name: 'is final in its usual time where eth_getTransactionByHash of [1] takes Infinity ms',
     },
   },
   {
@@ -588,7 +588,7 @@ export const baseGuards: readonly Mutant[] = [
     instead: '',
     test: {
       file: finals,
-      name: 'is final and confirmed within a second of its usual time where debug_traceTransaction of upstreams [1] takes Infinity ms',
+      name: 'is final in its usual time where debug_traceTransaction of [1] takes Infinity ms',
     },
   },
   {

@@ -83,31 +83,28 @@ describe('a payment on Base beside one that a second upstream does not show in t
     [RECEIPT, [1], 1_600, true],
     [TRANSACTION, [1], 1_600, true],
     [TRACE, [0, 1], 1_600, true],
-  ] as const)(
-    'is final and confirmed within a second of its usual time where %s of upstreams %j takes %d ms',
-    async (method, which, ms, isShown) => {
-      await confirmed();
-      const usual = await observed(12);
-      open();
-      const late = await confirmed();
-      slow(which, late, method, ms);
-      const found = await observed(60);
-      for (const delay of delayed(found, usual)) expect(delay).toBeLessThan(DELAY_MAX_MS);
-      // In the place of a receipt are the logs of its block, and in that of a trace the calldata.
-      expect(found.has('pi_theirs landed finalized')).toBe(isShown);
-      // One step has waited for it at each upstream. After that it was asked for beside the steps only.
-      const before = upstreams.map(({ requests }) => requests.length);
-      chain.mine();
-      await observed(60);
-      const soon = upstreams.flatMap(({ requests }, at) =>
-        requests.slice(before[at]).filter(({ first, isSoon }) => isSoon && first.includes(late)),
-      );
-      expect(soon).toEqual([]);
-      quick();
-      if (!isShown) expect([...(await observed(400)).keys()]).toEqual(['pi_theirs landed finalized']);
-      for (const upstream of upstreams) expect(upstream.most.get(method) ?? 0).toBeLessThanOrEqual(2);
-    },
-  );
+  ] as const)('is final in its usual time where %s of %j takes %d ms', async (method, which, ms, isShown) => {
+    await confirmed();
+    const usual = await observed(12);
+    open();
+    const late = await confirmed();
+    slow(which, late, method, ms);
+    const found = await observed(60);
+    for (const delay of delayed(found, usual)) expect(delay).toBeLessThan(DELAY_MAX_MS);
+    // In the place of a receipt are the logs of its block, and in that of a trace the calldata.
+    expect(found.has('pi_theirs landed finalized')).toBe(isShown);
+    // One step has waited for it at each upstream. After that it was asked for beside the steps only.
+    const before = upstreams.map(({ requests }) => requests.length);
+    chain.mine();
+    await observed(60);
+    const soon = upstreams.flatMap(({ requests }, at) =>
+      requests.slice(before[at]).filter(({ first, isSoon }) => isSoon && first.includes(late)),
+    );
+    expect(soon).toEqual([]);
+    quick();
+    if (!isShown) expect([...(await observed(400)).keys()]).toEqual(['pi_theirs landed finalized']);
+    for (const upstream of upstreams) expect(upstream.most.get(method) ?? 0).toBeLessThanOrEqual(2);
+  });
 
   it('is lost, and not final, where its block is replaced while it is read beside the steps', async () => {
     const late = await confirmed();
