@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { PaymentTerms, Reference } from '@pf/domain';
+import type { PaymentTerms, Reference, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import type { Hex } from 'viem';
 import { TempoObserver } from '../../src/tempo/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
+import { from } from '../tempo/logged.ts';
 import { network, terms } from '../tempo/payments.ts';
 import { observedIn } from './observed.ts';
 import { respondOf, ScriptedChain } from './scripted-chain.ts';
@@ -80,5 +81,25 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
     quick();
     if (ms === NEVER) expect([...(await observed(60)).keys()]).toEqual(['pi_theirs landed finalized']);
     expect(upstreams[1]?.most.get(RECEIPT)).toBeLessThanOrEqual(2);
+  });
+
+  it('becomes final by the first reading that comes late, however old the payment is', async () => {
+    await observed(1);
+    const [late] = land(theirs);
+    slow([1], late as Hex, NEVER);
+    await observed(250);
+    slow([1], late as Hex, 1_600);
+    expect((await observed(400)).get('pi_theirs landed finalized')).toBeLessThan(30_000);
+  });
+
+  it('ends an expired submission that the first upstream is slow to say it has no receipt of', async () => {
+    const hash = `0x${'ee'.repeat(32)}` as TransactionHash;
+    slow([0], hash, 1_000);
+    await observed(1);
+    watcher.watched.submit(
+      { hash, sender: from, nonce: null, lifetime: { kind: 'time', validBefore: 1n }, terms: theirs },
+      time.now(),
+    );
+    expect([...(await observed(40)).keys()]).toEqual(['pi_theirs dropped']);
   });
 });

@@ -85,14 +85,17 @@ export class ArrivalReports {
     for (const [id, at] of since) this.#leftSince.set(id, at);
     this.#schedule.keep(new Set(left.map(({ arrival }) => arrival.hash)));
     const isUnheard = ({ id }: OpenDeposit): boolean => now - (since.get(id) ?? now) >= UNHEARD_MS;
-    const due = left.filter((one) => isUnheard(one) && this.#schedule.isDue(one.arrival.hash, now)).slice(0, ASKED_MAX);
-    if (due.length === 0) return [];
-    this.#schedule.begin();
     const hasCome = ({ arrival }: OpenDeposit): boolean => seconds?.come.has(arrival.hash) === true;
     const isKnown = ({ arrival }: OpenDeposit): boolean => seconds?.reads.isKnown(arrival.hash) === true;
+    const others = left.filter((one) => !hasCome(one) && isUnheard(one) && this.#schedule.isDue(one.arrival.hash, now));
+    const asked = others.filter((one) => !isKnown(one)).slice(0, ASKED_MAX);
+    // What comes beside the steps is there for this step alone, and what is late takes no place of others.
+    const come = left.filter(hasCome);
+    const due = [...come, ...others.filter(isKnown), ...asked];
+    if (due.length === 0) return [];
+    this.#schedule.begin();
     const late = new Set<TransactionHash>();
     const isLateNow = ({ arrival }: OpenDeposit): boolean => late.has(arrival.hash);
-    const asked = due.filter((one) => !hasCome(one) && !isKnown(one));
     const told =
       asked.length === 0
         ? []

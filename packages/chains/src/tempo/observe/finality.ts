@@ -23,7 +23,11 @@ export class Finality {
     const hashes = new Set(open.map(({ settlement }) => settlement.hash));
     this.#schedule.keep(hashes);
     for (const hash of this.#since.keys()) if (!hashes.has(hash)) this.#since.delete(hash);
-    const due = [...hashes].filter((hash) => this.#schedule.isDue(hash, now)).slice(0, ASKED_MAX);
+    // What has come beside the steps is there for this step alone, and takes no place of others.
+    const hasCome = (hash: TransactionHash): boolean =>
+      context.late?.come.has(hash) === true || (context.seconds?.come.get(hash) ?? null) !== null;
+    const others = [...hashes].filter((hash) => !hasCome(hash) && this.#schedule.isDue(hash, now));
+    const due = [...[...hashes].filter(hasCome), ...others.slice(0, ASKED_MAX)];
     if (due.length === 0) return { observations: [], warnings: [] };
     this.#schedule.begin();
     const come = comeOf(

@@ -85,11 +85,17 @@ export async function readPendingOutcomes(
   const observations: Observation[] = [];
   const unjudged: Unjudged[] = [];
   const expired: { readonly hash: TransactionHash; readonly at: Block; readonly of: Submitted }[] = [];
+  // Final blocks stay: what was proven at one beside the steps holds, also while the receipt is read there once more.
+  const beside = absences.collect();
   for (const pending of pendingOutcomes) {
     const { submission } = pending;
     const found = receipts.get(submission.hash);
     // What is read beside the steps is due until it has come.
-    if (found === undefined || found === LATE) continue;
+    if (found === undefined || found === LATE) {
+      const at = beside.get(submission.hash);
+      if (at && !context.aside.has(submission.hash)) expired.push({ hash: submission.hash, at, of: pending });
+      continue;
+    }
     schedule.asked(submission.hash, submission.preparedAt, now);
     if (found instanceof Unreadable) continue;
     if (found === null && come.has(submission.hash)) context.late?.reads.note(submission.hash);
@@ -103,8 +109,6 @@ export async function readPendingOutcomes(
       expired.push({ hash, at: context.proofBlocks.of(hash, final, now), of: pending });
     }
   }
-  // Final blocks stay: what was proven at one beside the steps holds.
-  const beside = absences.collect();
   const absent = await absences.prove(
     expired.filter(({ hash }) => !beside.has(hash)),
     (hash) => context.late?.reads.isKnown(hash) === true,
