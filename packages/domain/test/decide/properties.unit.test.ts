@@ -237,21 +237,17 @@ describe('decide, over random histories,', () => {
       )
         return;
       const { hash, transfer } = input.data;
+      // A reorg may undo what it has not named. Of such a transaction one extra payment is told of, whichever it was.
+      const isUndone = log.some((event) => event.type === 'confirmation_lost' && event.intentId === after.id);
       // The same transfer, or that of its transaction before a reorg has moved it.
       const isSame = (landing: Landing): boolean =>
         transferKey(landing) === transferKey(input.data) ||
-        (landing.hash === hash && landing.transfer.block !== transfer.block);
-      const own = log.filter(({ intentId }) => intentId === after.id);
-      // Of a transaction that a reorg has undone one extra payment is told of, whichever of its transfers it was.
-      const isToldBefore = own.some(
+        (landing.hash === hash && (isUndone || landing.transfer.block !== transfer.block));
+      const isTold = log.some(
         (event) =>
-          event.type === 'extra_payment_observed' && transferKey(event.data.landing) === transferKey(input.data),
-      );
-      const isTold = own.some(
-        (event) =>
-          (event.type === 'intent.extra_payment' &&
-            (isSame(event.data.landing) || (isToldBefore && event.data.landing.hash === hash))) ||
-          (event.type === 'intent.mismatched_payment' && isSame(event.data.landing)),
+          (event.type === 'intent.extra_payment' || event.type === 'intent.mismatched_payment') &&
+          event.intentId === after.id &&
+          isSame(event.data.landing),
       );
       const isPaid =
         (after.status === 'confirmed' || after.status === 'finalized') &&
