@@ -322,7 +322,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A program is approved with the password or a passkey',
     file: 'services/dashboard/src/tokens/device-endpoints.ts',
-    guard: 'setCookies(await identity.confirm(body, person, client, at));',
+    guard: 'setCookies(await identity.confirm(approvalOf(userCode), body, person, client, at));',
     instead: '',
     test: {
       file: 'services/dashboard/test/tokens/device.integration.test.ts',

@@ -309,11 +309,31 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: a submission that has logged a payment is not dropped',
     file: 'packages/chains/src/tempo/observe/pending-outcomes.ts',
-    guard: ' && !context.aside.has(submission.hash)',
-    instead: '',
+    guard: 'const isAside = context.aside.has(submission.hash)',
+    instead: 'const isAside = false as boolean',
     test: {
       file: 'packages/chains/test/tempo/observe/pending-outcomes.unit.test.ts',
       name: 'is not dropped while it is set aside, as it has logged a payment whose receipt may be pruned',
+    },
+  },
+  {
+    name: 'Tempo: a proof beside the steps that a submission has not landed counts while its receipt is late',
+    file: 'packages/chains/src/tempo/observe/pending-outcomes.ts',
+    guard: 'if (at && !isAside)',
+    instead: 'if (at && isAside)',
+    test: {
+      file: 'packages/chains/test/hostile/finals-on-tempo.unit.test.ts',
+      name: 'ends an expired submission that the first upstream is slow to say it has no receipt of',
+    },
+  },
+  {
+    name: 'Tempo: what a second upstream has shown beside the steps counts in the next one',
+    file: 'packages/chains/src/tempo/observe/finality.ts',
+    guard: '[...[...hashes].filter(hasCome), ...others.slice(0, ASKED_MAX)]',
+    instead: '[...hashes].filter((hash) => this.#schedule.isDue(hash, now)).slice(0, ASKED_MAX)',
+    test: {
+      file: 'packages/chains/test/hostile/finals-on-tempo.unit.test.ts',
+      name: 'becomes final by the first reading that comes late, however old the payment is',
     },
   },
   {

@@ -90,10 +90,11 @@ export async function readPendingOutcomes(
   for (const pending of pendingOutcomes) {
     const { submission } = pending;
     const found = receipts.get(submission.hash);
+    const isAside = context.aside.has(submission.hash);
     // What is read beside the steps is due until it has come.
     if (found === undefined || found === LATE) {
       const at = beside.get(submission.hash);
-      if (at && !context.aside.has(submission.hash)) expired.push({ hash: submission.hash, at, of: pending });
+      if (at && !isAside) expired.push({ hash: submission.hash, at, of: pending });
       continue;
     }
     schedule.asked(submission.hash, submission.preparedAt, now);
@@ -104,7 +105,7 @@ export async function readPendingOutcomes(
       const end = await ended(context, pending, found);
       observations.push(...end.found);
       unjudged.push(...end.unjudged);
-    } else if (hasExpired(pending, final) && !context.aside.has(submission.hash)) {
+    } else if (hasExpired(pending, final) && !isAside) {
       const { hash } = submission;
       expired.push({ hash, at: context.proofBlocks.of(hash, final, now), of: pending });
     }
