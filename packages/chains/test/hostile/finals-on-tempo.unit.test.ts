@@ -93,8 +93,9 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
   });
 
   it('ends an expired submission that the first upstream is slow to say it has no receipt of', async () => {
-    const hash = `0x${'ee'.repeat(32)}` as TransactionHash;
-    slow([0], hash, 1_000);
+    const absent: Hex = `0x${'ee'.repeat(32)}`;
+    const hash = absent as string as TransactionHash;
+    slow([0], absent, 1_000);
     await observed(1);
     watcher.watched.submit(
       { hash, sender: from, nonce: null, lifetime: { kind: 'time', validBefore: 1n }, terms: theirs },
