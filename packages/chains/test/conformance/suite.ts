@@ -1,7 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Address, Build, IntentId, PaymentTerms, PreparedTransaction, UnsignedTransaction } from '@pf/domain';
+import type {
+  Address,
+  Build,
+  IntentId,
+  Observation,
+  PaymentTerms,
+  PreparedTransaction,
+  UnsignedTransaction,
+} from '@pf/domain';
+import { until } from '@pf/testing';
 import type { ChainAdapter, ChainObserver, SignedTransaction } from '../../src/index.ts';
 import { named, Watched, Watcher } from './watching.ts';
+
+/**
+ * Steps once, and on until such a one is among all that was observed: on a busy machine a node may be late, and what it
+ * shows is then read beside the steps.
+ */
+async function untilObserved(
+  watcher: Watcher,
+  what: string,
+  before: readonly Observation[] = [],
+): Promise<readonly Observation[]> {
+  const all = [...before];
+  return until(`${what} to be observed`, async () => {
+    all.push(...(await watcher.step()));
+    return named(all).some((one) => one.startsWith(what)) && all;
+  });
+}
 
 /** A payer's wallet, of another library than the adapter's own. */
 export interface PayerWallet {
@@ -189,7 +214,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.land();
       const early = await watcher.step();
       await chain.settle();
-      const confirmed = [...early, ...(await watcher.step())];
+      const confirmed = await untilObserved(watcher, 'landed', early);
       expect(confirmed[0]).toMatchObject({
         type: 'landed',
         intentId: 'pi_test',
@@ -208,9 +233,14 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       expect(confirmed[0]).toHaveProperty('data.fee.payer', payer.address);
       expect(await chain.balanceOf(terms.requestor)).toBe(terms.amount);
       await chain.finalize();
-      expect(named([...confirmed.slice(1), ...(await watcher.step())])).toEqual(
-        exempt.finalityGap ? [] : ['landed finalized'],
-      );
+      const others = confirmed.slice(1);
+      expect(
+        named(
+          exempt.finalityGap
+            ? [...others, ...(await watcher.step())]
+            : await untilObserved(watcher, 'landed finalized', others),
+        ),
+      ).toEqual(exempt.finalityGap ? [] : ['landed finalized']);
       await chain.settle();
       expect(await watcher.step()).toEqual([]);
     });
@@ -247,7 +277,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       watcher.watched.add('pi_test', terms);
       const early = await watcher.step();
       await chain.settle();
-      expect([...early, ...(await watcher.step())][0]).toMatchObject({
+      expect((await untilObserved(watcher, 'landed', early))[0]).toMatchObject({
         type: 'landed',
         data: { hash: signed.hash, level: first },
       });
@@ -287,7 +317,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.settle();
       const second = await watcher.step();
       await chain.settle();
-      const all = [...early, ...second, ...(await watcher.step())];
+      const all = await untilObserved(watcher, 'reverted', [...early, ...second]);
       expect(all[0]).toMatchObject({ type: 'reverted', intentId: 'pi_test', data: { hash: signed.hash } });
       expect(named(all)).toEqual(['reverted']);
     });
@@ -312,7 +342,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       const early = await watcher.step();
       await chain.finalize();
       await chain.settle();
-      const all = [...early, ...(await watcher.step())];
+      const all = await untilObserved(watcher, 'dropped', early);
       expect(named(all)).not.toContain('reverted');
       expect(all.filter(({ type }) => type === 'dropped')).toMatchObject([
         { intentId: 'pi_test', data: { hash: signed.hash } },
@@ -333,7 +363,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.kill(signed, payer);
       await chain.finalize();
       await chain.settle();
-      const dropped = await watcher.step();
+      const dropped = await untilObserved(watcher, 'dropped');
       expect(dropped[0]).toMatchObject({ type: 'dropped', intentId: 'pi_test', data: { hash: signed.hash } });
       expect(named(dropped)).toEqual(['dropped']);
       expect(await reusable(made)).toBe(false);
@@ -346,7 +376,7 @@ export function conformance(name: string, start: () => Promise<ChainUnderTest>, 
       await chain.settle();
       const paid = await watcher.step();
       await chain.settle();
-      expect([...paid, ...(await watcher.step())][0]).toMatchObject({
+      expect((await untilObserved(watcher, 'landed', paid))[0]).toMatchObject({
         type: 'landed',
         data: { hash: again.hash, level: first },
       });
