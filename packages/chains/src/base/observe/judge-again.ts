@@ -47,8 +47,8 @@ interface Anew extends Findings<Seen> {
   readonly receipts: ReadonlyMap<TransactionHash, Logged>;
 }
 
-/** Nothing is remembered, so that nothing which was found before is believed. */
 type Of = Pick<Judging, 'pool' | 'node' | 'network' | 'watch' | 'noteDisproved' | 'late'>;
+/** Nothing is remembered, so that nothing which was found before is believed. */
 const anew = (of: Of): Judging => ({ ...of, memory: new Memory(), now: 0, waitsSince: () => undefined });
 
 /** @param blocks where their logs are, of receipts that are too long to be read */
@@ -80,7 +80,7 @@ async function judgeAnew(
 async function judgeRead(of: Of, { by, transaction, logged, traced }: Whole): Promise<Anew> {
   const nothing: Anew = { found: [], unjudged: [], receipts: new Map() };
   if (typeof logged === 'string' || typeof transaction === 'string') return nothing;
-  const context = anew({ ...of, pool: NOBODY });
+  const context = anew({ ...of, pool: NO_UPSTREAM });
   const known = { sent: { transaction, by }, ...(traced && { traced }) };
   const judged = await judge(
     context,
@@ -162,11 +162,11 @@ const noting = (late: Set<TransactionHash>): LateTransactions => ({
   },
 });
 
-/** All was asked before. */
-const NOBODY: Judging['pool'] = {
+/** All that counts was read before. */
+const NO_UPSTREAM: Judging['pool'] = {
   onAnother: () => Promise.resolve(null),
   async *attempts() {
-    // Nobody is asked.
+    // There is none.
   },
 };
 

@@ -91,9 +91,9 @@ export async function readPendingOutcomes(
     const { submission } = pending;
     const found = receipts.get(submission.hash);
     const isAside = context.aside.has(submission.hash);
+    const at = beside.get(submission.hash);
     // What is read beside the steps is due until it has come.
     if (found === undefined || found === LATE) {
-      const at = beside.get(submission.hash);
       if (at && !isAside) expired.push({ hash: submission.hash, at, of: pending });
       continue;
     }
@@ -107,15 +107,14 @@ export async function readPendingOutcomes(
       unjudged.push(...end.unjudged);
     } else if (hasExpired(pending, final) && !isAside) {
       const { hash } = submission;
-      expired.push({ hash, at: context.proofBlocks.of(hash, final, now), of: pending });
+      expired.push({ hash, at: at ?? context.proofBlocks.of(hash, final, now), of: pending });
     }
   }
   const absent = await absences.prove(
     expired.filter(({ hash }) => !beside.has(hash)),
     (hash) => context.late?.reads.isKnown(hash) === true,
   );
-  for (const { hash, at: chosen, of } of expired.filter((one) => absent.has(one.hash) || beside.has(one.hash))) {
-    const at = beside.get(hash) ?? chosen;
+  for (const { hash, at, of } of expired.filter((one) => absent.has(one.hash) || beside.has(one.hash))) {
     const { lifetime } = of.submission;
     const validBefore = lifetime.kind === 'time' ? lifetime.validBefore : 0n;
     const proof =
