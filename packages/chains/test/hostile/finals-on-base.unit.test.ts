@@ -6,11 +6,19 @@ import { BaseObserver } from '../../src/base/observer.ts';
 import { networkOf } from '../../src/index.ts';
 import { CHAIN, fulfiller, terms } from '../base/payments.ts';
 import { Watcher } from '../conformance/watching.ts';
-import { observedIn } from './observed.ts';
+import { DELAY_MAX_MS } from './delay.ts';
+import { timedIn } from './observed.ts';
 import { honest, nested, respondOf, ScriptedChain } from './scripted-chain.ts';
-import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
+import {
+  delay,
+  hurry,
+  NEVER,
+  virtualPool,
+  VirtualTime,
+  type VirtualUpstream,
+  virtualUpstreams,
+} from './virtual-upstream.ts';
 
-const DELAY_MAX_MS = 1_000;
 const FINAL_AFTER = 9;
 const [TRANSACTION, RECEIPT, TRACE] = [
   'eth_getTransactionByHash',
@@ -37,11 +45,13 @@ describe('a payment on Base beside one that a second upstream does not show in t
     watcher.watched.add('pi_later', later);
     chain.mine();
   };
-  const slow = (which: readonly number[], hash: Hex, method: string, ms: number): void => {
-    for (const at of which)
-      (upstreams[at] as VirtualUpstream).takes = (asked, [first]) => (asked === method && first === hash ? ms : 20);
-  };
-  const quick = (): void => upstreams.forEach((one) => (one.takes = () => 20));
+  const slow = (which: readonly number[], hash: Hex, method: string, ms: number): void =>
+    delay(
+      upstreams.filter((_one, at) => which.includes(at)),
+      [method],
+      [hash],
+      ms,
+    );
   const become = (): void => {
     for (let block = 0; block < FINAL_AFTER; block += 1) chain.mine();
   };
@@ -53,7 +63,7 @@ describe('a payment on Base beside one that a second upstream does not show in t
   });
 
   const observed = async (steps: number): Promise<ReadonlyMap<string, number>> =>
-    new Map((await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms]));
+    new Map(await timedIn(time, watcher, steps));
 
   /** Both are confirmed; then both are final, while another is confirmed. */
   const confirmed = async (): Promise<Hex> => {
@@ -101,7 +111,7 @@ describe('a payment on Base beside one that a second upstream does not show in t
       requests.slice(before[at]).filter(({ first, isSoon }) => isSoon && first.includes(late)),
     );
     expect(soon).toEqual([]);
-    quick();
+    hurry(upstreams);
     if (!isShown) expect([...(await observed(400)).keys()]).toEqual(['pi_theirs landed finalized']);
     for (const upstream of upstreams) expect(upstream.most.get(method) ?? 0).toBeLessThanOrEqual(2);
   });
@@ -188,7 +198,7 @@ describe('a payment on Base beside one that a second upstream does not show in t
       chain.mine(honest(later));
       const usualMs = usual.get(what) ?? 0;
       expect(((await observed(40)).get('pi_later landed confirmed') ?? NEVER) - usualMs).toBeLessThan(DELAY_MAX_MS);
-      quick();
+      hurry(upstreams);
       if (ms === NEVER) expect([...(await observed(200)).keys()]).toEqual(['pi_theirs dropped']);
     },
   );

@@ -6,12 +6,20 @@ import { TempoObserver } from '../../src/tempo/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { from } from '../tempo/logged.ts';
 import { network, terms } from '../tempo/payments.ts';
-import { observedIn } from './observed.ts';
+import { DELAY_MAX_MS } from './delay.ts';
+import { timedIn } from './observed.ts';
 import { respondOf, ScriptedChain } from './scripted-chain.ts';
 import { payingOnTempo } from './scripted-tempo.ts';
-import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
+import {
+  delay,
+  hurry,
+  NEVER,
+  virtualPool,
+  VirtualTime,
+  type VirtualUpstream,
+  virtualUpstreams,
+} from './virtual-upstream.ts';
 
-const DELAY_MAX_MS = 1_000;
 /** So many blocks later one is final. */
 const DEPTH = 8;
 const RECEIPT = 'eth_getTransactionReceipt';
@@ -33,11 +41,13 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
     watcher.watched.add('pi_theirs', theirs);
     for (let block = 0; block < DEPTH; block += 1) chain.mine();
   };
-  const slow = (which: readonly number[], hash: Hex, ms: number): void => {
-    for (const at of which)
-      (upstreams[at] as VirtualUpstream).takes = (asked, [first]) => (asked === RECEIPT && first === hash ? ms : 20);
-  };
-  const quick = (): void => upstreams.forEach((one) => (one.takes = () => 20));
+  const slow = (which: readonly number[], hash: Hex, ms: number): void =>
+    delay(
+      upstreams.filter((_one, at) => which.includes(at)),
+      [RECEIPT],
+      [hash],
+      ms,
+    );
   /** In one final block. */
   const land = (...all: readonly PaymentTerms[]): readonly Hex[] => {
     const hashes = chain.mine(...all.map(payingOnTempo));
@@ -52,7 +62,7 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
   });
 
   const observed = async (steps: number): Promise<ReadonlyMap<string, number>> =>
-    new Map((await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms]));
+    new Map(await timedIn(time, watcher, steps));
   const usually = async (): Promise<number> => {
     await observed(1);
     land(terms);
@@ -78,7 +88,7 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
     await observed(40);
     expect(soonOf(late as Hex)).toBe(soon);
     expect(time.passed - began).toBeLessThan(40 * 700);
-    quick();
+    hurry(upstreams);
     if (ms === NEVER) expect([...(await observed(60)).keys()]).toEqual(['pi_theirs landed finalized']);
     expect(upstreams[1]?.most.get(RECEIPT)).toBeLessThanOrEqual(2);
   });

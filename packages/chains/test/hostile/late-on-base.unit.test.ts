@@ -7,11 +7,11 @@ import { networkOf } from '../../src/index.ts';
 import { CHAIN, fulfiller, terms } from '../base/payments.ts';
 import { Watcher } from '../conformance/watching.ts';
 import type { Shown } from './base.ts';
-import { observedIn } from './observed.ts';
+import { DELAY_MAX_MS } from './delay.ts';
+import { type Timed, timedIn } from './observed.ts';
 import { honest, nested, respondOf, ScriptedChain } from './scripted-chain.ts';
-import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
+import { delay, NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
-const DELAY_MAX_MS = 1_000;
 const [TRANSACTION, RECEIPT] = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
 const [TRACE, TOKEN_CALLS] = ['debug_traceTransaction', 'trace_filter'];
 const theirs: PaymentTerms = { ...terms, reference: `0x${'66'.repeat(32)}` as Reference };
@@ -32,10 +32,8 @@ describe('a transaction that takes long beside a payment on Base', () => {
     watcher.watched.add('pi_theirs', theirs);
     chain.mine();
   };
-  const slow = (hashes: readonly Hex[], ms: number, ...methods: readonly string[]): void => {
-    for (const upstream of upstreams)
-      upstream.takes = (method, [hash]) => (methods.includes(method) && hashes.includes(hash as Hex) ? ms : 20);
-  };
+  const slow = (hashes: readonly Hex[], ms: number, ...methods: readonly string[]): void =>
+    delay(upstreams, methods, hashes, ms);
   const only = (): VirtualUpstream => upstreams[0] as VirtualUpstream;
 
   beforeEach(() => {
@@ -47,8 +45,7 @@ describe('a transaction that takes long beside a payment on Base', () => {
     jest.restoreAllMocks();
   });
 
-  const observed = async (steps: number): Promise<readonly (readonly [string, number])[]> =>
-    (await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms] as const);
+  const observed = (steps: number): Promise<readonly Timed[]> => timedIn(time, watcher, steps);
   const whats = (found: readonly (readonly [string, number])[]): readonly string[] => found.map(([what]) => what);
 
   const never = [

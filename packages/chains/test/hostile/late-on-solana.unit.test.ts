@@ -5,10 +5,10 @@ import { networkOf } from '../../src/index.ts';
 import { SolanaObserver } from '../../src/solana/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { blobFor, DEVNET, shownAs, signedBy, termsIn } from '../solana/payments.ts';
+import { DELAY_MAX_MS } from './delay.ts';
 import { observedIn } from './observed.ts';
-import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
+import { delay, NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
-const DELAY_MAX_MS = 1_000;
 const SLOT = 1_000;
 const terms = termsIn('USDC');
 const raw = signedBy(await blobFor(terms));
@@ -55,11 +55,8 @@ describe('a transaction that takes long beside a payment on Solana', () => {
     watcher.watched.own(terms.requestor, 'acct_mine');
     watcher.watched.detect(terms);
   };
-  const slow = (hashes: readonly TransactionHash[], ms: number): void => {
-    for (const upstream of upstreams)
-      upstream.takes = (method, [hash]) =>
-        method === 'getTransaction' && hashes.includes(hash as TransactionHash) ? ms : 20;
-  };
+  const slow = (hashes: readonly TransactionHash[], ms: number): void =>
+    delay(upstreams, ['getTransaction'], hashes, ms);
   const only = (): VirtualUpstream => upstreams[0] as VirtualUpstream;
 
   beforeEach(() => {

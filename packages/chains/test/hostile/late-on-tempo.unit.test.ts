@@ -6,12 +6,12 @@ import { TempoObserver } from '../../src/tempo/observer.ts';
 import { Watcher } from '../conformance/watching.ts';
 import { from } from '../tempo/logged.ts';
 import { network, terms } from '../tempo/payments.ts';
-import { observedIn } from './observed.ts';
+import { DELAY_MAX_MS } from './delay.ts';
+import { type Timed, timedIn } from './observed.ts';
 import { respondOf, ScriptedChain } from './scripted-chain.ts';
 import { payingOnTempo as paying } from './scripted-tempo.ts';
-import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
+import { delay, NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
-const DELAY_MAX_MS = 1_000;
 /** So many blocks later one is final. */
 const DEPTH = 8;
 const RECEIPT = 'eth_getTransactionReceipt';
@@ -33,10 +33,7 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
     watcher.watched.add('pi_theirs', theirs);
     for (let block = 0; block < DEPTH; block += 1) chain.mine();
   };
-  const slow = (hashes: readonly Hex[], ms: number): void => {
-    for (const upstream of upstreams)
-      upstream.takes = (method, [hash]) => (method === RECEIPT && hashes.includes(hash as Hex) ? ms : 20);
-  };
+  const slow = (hashes: readonly Hex[], ms: number): void => delay(upstreams, [RECEIPT], hashes, ms);
   const only = (): VirtualUpstream => upstreams[0] as VirtualUpstream;
   /** In one final block. */
   const land = (...all: readonly PaymentTerms[]): readonly Hex[] => {
@@ -54,8 +51,7 @@ describe('a receipt that takes long beside a payment on Tempo', () => {
     jest.restoreAllMocks();
   });
 
-  const observed = async (steps: number): Promise<readonly (readonly [string, number])[]> =>
-    (await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms] as const);
+  const observed = (steps: number): Promise<readonly Timed[]> => timedIn(time, watcher, steps);
   const whats = (found: readonly (readonly [string, number])[]): readonly string[] => found.map(([what]) => what);
 
   it.each([1, 2])('delays it by less than a second where none of %d upstreams ever returns it', async (count) => {

@@ -24,3 +24,10 @@ export async function observedIn(time: VirtualTime, watcher: Watcher, steps: num
   }
   return found;
 }
+
+/** What was observed of an intent, and when, in ms. */
+export type Timed = readonly [what: string, ms: number];
+
+/** The same in short. */
+export const timedIn = async (time: VirtualTime, watcher: Watcher, steps: number): Promise<readonly Timed[]> =>
+  (await observedIn(time, watcher, steps)).map(({ intentId, what, ms }) => [`${intentId} ${what}`, ms]);

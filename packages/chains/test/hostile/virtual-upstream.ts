@@ -8,6 +8,7 @@ const TIMEOUT_MS = 2_500;
 /** So many turns of the event loop in which nothing is asked are enough for what is computed meanwhile. */
 const IDLE_TURNS = 40;
 export const NEVER = Number.POSITIVE_INFINITY;
+const QUICK_MS = 20;
 
 /** What a node says; an Error is its refusal. */
 export type Respond = (method: string, params: readonly unknown[]) => unknown;
@@ -77,7 +78,7 @@ export class VirtualTime {
 export class VirtualUpstream {
   readonly name: string;
   respond: Respond;
-  takes: Takes = () => 20;
+  takes: Takes = () => QUICK_MS;
   readonly requests: { readonly method: string; readonly first: unknown[]; readonly isSoon: boolean }[] = [];
   /** How many requests are under way that have all the time that a request has, by method; and the most so far. */
   readonly #under = new Map<string, number>();
@@ -122,6 +123,22 @@ export class VirtualUpstream {
 /** So many that say the same. */
 export const virtualUpstreams = (count: number, time: VirtualTime, respond: Respond): VirtualUpstream[] =>
   Array.from({ length: count }, (_, at) => new VirtualUpstream(`node${at}.example`, time, respond));
+
+/** These upstreams take so long for such methods of such transactions, and are quick for all others. */
+export function delay(
+  upstreams: readonly VirtualUpstream[],
+  methods: readonly string[],
+  hashes: readonly string[],
+  ms: number,
+): void {
+  for (const one of upstreams)
+    one.takes = (method, [hash]) => (methods.includes(method) && hashes.includes(String(hash)) ? ms : QUICK_MS);
+}
+
+/** All are quick again. */
+export function hurry(upstreams: readonly VirtualUpstream[]): void {
+  for (const one of upstreams) one.takes = () => QUICK_MS;
+}
 
 /** A pool over these. */
 export const virtualPool = (dialect: 'evm' | 'solana', upstreams: readonly VirtualUpstream[]): RpcPool =>
