@@ -522,9 +522,9 @@ export const baseGuards: readonly Mutant[] = [
   },
   {
     name: 'Base: nothing is final by one upstream while the other is unavailable',
-    file: `${src}/observe/second-showing.ts`,
-    guard: '{ alone: false }',
-    instead: '{ alone: true }',
+    file: `${CHAINS}/src/second-reader.ts`,
+    guard: '    { alone: false },\n  );',
+    instead: '    { alone: true },\n  );',
     test: { file: twice, name: 'is not final, however long the second one is excluded, and counts as unshown' },
   },
   {
@@ -547,8 +547,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: nothing is final that one of two upstreams has seen and shows again',
     file: `${src}/observe/second-showing.ts`,
-    guard: '          null,\n          async (by) => {',
-    instead: '          node.name,\n          async (by) => {',
+    guard: '          null,\n          asked,',
+    instead: '          node.name,\n          asked,',
     test: { file: liar, name: 'a payment is reported where upstream 1 of two shows it as that of another' },
   },
   {
@@ -603,10 +603,10 @@ export const baseGuards: readonly Mutant[] = [
   },
   {
     name: 'Nothing is final by what one upstream alone has shown beside the steps',
-    file: `${CHAINS}/src/evm/observe/second-reader.ts`,
-    guard: '{ alone: false }',
-    instead: '{ alone: true }',
-    test: { file: `${CHAINS}/test/evm/observe/second-reader.unit.test.ts`, name: 'brings nothing by one alone' },
+    file: `${CHAINS}/src/second-reader.ts`,
+    guard: 'isLacking, { alone: false })',
+    instead: 'isLacking, { alone: true })',
+    test: { file: `${CHAINS}/test/second-reader.unit.test.ts`, name: 'brings nothing by one alone' },
   },
   {
     name: 'That nothing has landed is proven beside the steps where an upstream takes long',

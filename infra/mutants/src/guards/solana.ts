@@ -1,8 +1,10 @@
 import type { Mutant } from '../mutant.ts';
 
 const OBSERVE = 'packages/chains/src/solana/observe';
+const SECOND = 'packages/chains/src/second-reader.ts';
 const TESTS = 'packages/chains/test/solana';
 const attacks = `${TESTS}/attacks.integration.test.ts`;
+const finals = 'packages/chains/test/hostile/finals-on-solana.unit.test.ts';
 const arrivals = `${TESTS}/observe/arrivals.unit.test.ts`;
 const paid = `${TESTS}/observe/paid.unit.test.ts`;
 const random = {
@@ -181,6 +183,48 @@ export const solanaGuards: readonly Mutant[] = [
     test: { file: attacks, name: 'reports who really has the money, where the account was given away in between' },
   },
   {
+    name: 'What one upstream has not returned in time is asked of the next where it has returned nothing',
+    file: SECOND,
+    guard: '(said) => isAllLate() || ',
+    instead: '(said) => ',
+    test: { file: finals, name: 'is final at once by a third upstream, where the second returns nothing in time' },
+  },
+  {
+    name: 'Solana: what a second upstream has not shown in time is read beside the steps',
+    file: `${OBSERVE}/finality.ts`,
+    guard: 'if (late.has(hash)) seconds.begin(hash, askedOf(one).block);',
+    instead: 'if (late.has(hash)) continue;',
+    test: { file: finals, name: 'is final within a second of its usual time where [0,1] take 1600 ms' },
+  },
+  {
+    name: 'Solana: what is read beside the steps to be final is asked for by none',
+    file: `${OBSERVE}/finality.ts`,
+    guard: 'else if (seconds.reads.isKnown(hash)) seconds.begin(hash, block);',
+    instead: '',
+    test: { file: finals, name: 'is final within a second of its usual time where [1] take Infinity ms' },
+  },
+  {
+    name: 'Solana: a deposit is judged as soon as it has come beside the steps',
+    file: `${OBSERVE}/open-deposits.ts`,
+    guard: 'come.has(arrival.hash) ||',
+    instead: '',
+    test: { file: finals, name: 'is not delayed by a deposit that is never returned' },
+  },
+  {
+    name: 'Solana: a step waits a moment only for what other upstreams have of a missing transaction',
+    file: `${OBSERVE}/proofs.ts`,
+    guard: '(node, hashes) => lookBriefly(node, hashes, most)',
+    instead: 'lookAt',
+    test: { file: finals, name: 'is not delayed by one that the first upstream lacks and the second is late with' },
+  },
+  {
+    name: 'Solana: what other upstreams have of a missing transaction is read beside the steps where it is late',
+    file: `${OBSERVE}/proofs.ts`,
+    guard: 'if (evidence !== undefined && isLate(evidence)) this.#begin(one);',
+    instead: '',
+    test: { file: finals, name: 'is not delayed by one that the first upstream lacks and the second is late with' },
+  },
+  {
     name: 'Solana: a payment is final once two upstreams have shown it',
     file: `${OBSERVE}/finality.ts`,
     guard: 'final.filter((one) => isKnown(one) || agreed.has(one))',
@@ -192,9 +236,9 @@ export const solanaGuards: readonly Mutant[] = [
   },
   {
     name: 'Solana: nothing is final by one upstream while the other is unavailable',
-    file: `${OBSERVE}/finality.ts`,
-    guard: '{ alone: false }',
-    instead: '{ alone: true }',
+    file: SECOND,
+    guard: '    { alone: false },\n  );',
+    instead: '    { alone: true },\n  );',
     test: {
       file: `${TESTS}/observe/finality.unit.test.ts`,
       name: 'never becomes final at one that lies, however long the other is down',
@@ -202,9 +246,9 @@ export const solanaGuards: readonly Mutant[] = [
   },
   {
     name: 'Solana: no deposit is final by one upstream while the other is unavailable',
-    file: `${OBSERVE}/open-deposits.ts`,
-    guard: '{ alone: false }',
-    instead: '{ alone: true }',
+    file: SECOND,
+    guard: '    { alone: false },\n  );',
+    instead: '    { alone: true },\n  );',
     test: {
       file: `${TESTS}/observe/open-deposits.unit.test.ts`,
       name: 'are not final by one, however long the second upstream is excluded',

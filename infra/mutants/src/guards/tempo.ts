@@ -105,15 +105,15 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: a payment that another upstream denies is not reported',
     file: SECOND,
-    guard: '(result === null && !hasBlock)',
-    instead: 'result === null',
+    guard: '(said.result === null && !said.hasBlock)',
+    instead: 'said.result === null',
     test: { file: OBSERVER_TEST, name: 'believes no payment that only one of them has made up' },
   },
   {
     name: 'Tempo: nothing is final by one upstream while the other is unavailable',
-    file: SECOND,
-    guard: '{ alone: false }',
-    instead: '{ alone: true }',
+    file: 'packages/chains/src/second-reader.ts',
+    guard: '    { alone: false },\n  );',
+    instead: '    { alone: true },\n  );',
     test: { file: SECOND_TEST, name: 'a second showing is awaited however long the second upstream is excluded' },
   },
   {
@@ -126,8 +126,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: what a second upstream has not shown in time is read beside the steps',
     file: SECOND,
-    guard: 'if (isLate(said?.result)) seconds?.begin(',
-    instead: 'if (false) seconds?.begin(',
+    guard: 'if (late.has(one)) seconds?.begin(',
+    instead: 'if (late.size < 0) seconds?.begin(',
     test: { file: FINALS_TEST, name: 'is final within a second of its usual time where that takes 1600 ms' },
   },
   {

@@ -7,7 +7,7 @@ import { WHOLE_MS } from '../evm/observe/early-look.ts';
 import { type Findings, type NewBlocks, readAgain, readNewBlocks, type Unjudged } from '../evm/observe/reading.ts';
 import { type Conclusion, type Parts, type Place, type Setting, type SoFar, takeStep } from '../evm/observe/step.ts';
 import { Absences } from '../evm/observe/absence.ts';
-import type { SecondReader } from '../evm/observe/second-reader.ts';
+import type { SecondReader } from '../second-reader.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { STEP_MS } from '../networks.ts';
 import type { ChainObserver, Cursor, KeptBytes, Network, Step, WatchSet } from '../port.ts';

@@ -16,10 +16,8 @@ import {
   type Recipients,
 } from './observe/accounts.ts';
 import { writeBookmarks } from './observe/bookmarks.ts';
-import { nameOfSettlement, observeFinal } from './observe/finality.ts';
+import { type Doubting, nameOfSettlement, observeFinal, secondReader } from './observe/finality.ts';
 import {
-  absence,
-  dueProofs,
   type Heads,
   judge,
   type Judgement,
@@ -28,7 +26,6 @@ import {
   type PendingOutcome,
   pendingOutcomesOf,
   type PendingSettlement,
-  prove,
   statusCalls,
 } from './observe/pending-outcomes.ts';
 import { judgeAgain } from './observe/judge-again.ts';
@@ -43,6 +40,7 @@ import {
   lostDeposits,
   noteJudged,
 } from './observe/open-deposits.ts';
+import { absence, dueProofs, type Evidence, Proofs } from './observe/proofs.ts';
 import { dueReferences } from './observe/references.ts';
 import { type Position, readPosition, writePosition } from './observe/position.ts';
 
@@ -67,6 +65,8 @@ export class SolanaObserver implements ChainObserver {
   #remembered: string | null = null;
   #isAwaiting = false;
   readonly #late: LateReads<Look>;
+  readonly #seconds: ReturnType<typeof secondReader>;
+  readonly #proofs: Proofs;
 
   /** @param now our clock, in ms. */
   constructor(network: Network, pool: RpcPool, now: () => number = Date.now) {
@@ -74,6 +74,8 @@ export class SolanaObserver implements ChainObserver {
     this.#pool = pool;
     this.#now = now;
     this.#late = new LateReads(now);
+    this.#seconds = secondReader(pool, now);
+    this.#proofs = new Proofs(pool, now);
   }
 
   get intervalMs(): number {
@@ -148,7 +150,7 @@ export class SolanaObserver implements ChainObserver {
     const isRemembered = this.#remembered === position.id && !isReset;
     const memory = isRemembered ? this.#memory : new Memory(marked === null ? undefined : await bookmarks());
     [this.#memory, this.#remembered] = [memory, position.id];
-    if (!isRemembered) this.#late.forget();
+    if (!isRemembered) this.#forgetLate();
 
     const origin = { slot: least(position.slot, head), known: marked === null ? null : least(marked, head) };
     const derived = await deriveAccounts(memory, watch, this.network, origin, now);
@@ -158,6 +160,9 @@ export class SolanaObserver implements ChainObserver {
     // The final head tells about pending outcomes and deposits only.
     const finalized = early ?? (memory.isPending ? await node.call(getEpochInfo('finalized')) : NO_HEAD);
     const heads = { confirmed, finalized };
+    const seconds = this.#seconds.collect();
+    const evidence = this.#proofs.collect();
+    const come = new Set([...seconds.come.keys(), ...evidence.keys()]);
     return {
       node,
       now,
@@ -172,7 +177,9 @@ export class SolanaObserver implements ChainObserver {
       heads,
       recipients: { awaited: new Set(watch.awaited()), ownersOf: (recipient) => watch.ownersOf(recipient) },
       pendingOutcomes,
-      pendingDeposits: dueDeposits(watch, memory, heads, now),
+      pendingDeposits: dueDeposits(watch, memory, heads, now, come),
+      seconds,
+      evidence,
     };
   }
 
@@ -236,11 +243,12 @@ export class SolanaObserver implements ChainObserver {
     const looked = await readUnseen(pool, node, memory, network, watch, now, most, late);
     const proven = await this.#prove(round, judged.missing, deposits.missing);
     const final = [...judged.final, ...proven.final];
-    const finalized = await observeFinal(pool, node, final, memory, network, watch, now, most);
+    const doubting = { pool, node, seconds: round.seconds, most };
+    const finalized = await observeFinal(doubting, final, memory, network, watch, now);
     // What payments leave of the rate.
-    const left = Math.max(1, most - final.length);
+    const doubtingDeposits = { ...doubting, most: Math.max(1, most - final.length) };
     const arrived = [...deposits.final, ...proven.deposits.final];
-    const finalArrived = await finalDeposits(pool, node, arrived, memory, network, watch, now, left);
+    const finalArrived = await finalDeposits(doubtingDeposits, arrived, memory, network, watch, now);
     const parts = [ended, looked, proven, finalized];
     const lost = [...deposits.lost, ...proven.deposits.lost];
     looked.commit();
@@ -259,12 +267,13 @@ export class SolanaObserver implements ChainObserver {
 
   /** Asks the other upstreams about transactions that this node does not return. */
   async #prove(
-    { heads, memory, watch, now }: Round,
+    { node, heads, memory, watch, now, evidence }: Round,
     missing: Judgement['missing'],
     missingDeposits: DepositJudgement['missing'],
   ): Promise<Proven> {
-    const due = dueProofs([...missing, ...missingDeposits], heads, memory, this.#pool.size > 1, now);
-    const proofs = await prove(this.#pool, due, now);
+    const all = [...missing, ...missingDeposits];
+    const due = dueProofs(all, heads, memory, this.#pool.size > 1, now);
+    const proofs = await this.#proofs.of(all, due, evidence, callsInStep(node, 'getTransaction'));
     for (const { hash } of due) memory.provenAt.set(hash, now);
     await recallNamed(
       watch,
@@ -298,6 +307,13 @@ export class SolanaObserver implements ChainObserver {
     return { observations, warnings, final, deposits };
   }
 
+  /** The chain has changed: of what is read beside the steps nothing is used. */
+  #forgetLate(): void {
+    this.#late.forget();
+    this.#seconds.forget();
+    this.#proofs.forget();
+  }
+
   /** Where the next step goes on. */
   #end(
     { now, memory, watch, position, head, shortfall, marked, derived, heads, pendingOutcomes }: Round,
@@ -310,7 +326,7 @@ export class SolanaObserver implements ChainObserver {
     const bookmarks = forked === null ? writeBookmarks(memory, this.network) : new Map<Address, Bookmark | null>();
     if (forked !== null) {
       memory.readAgain();
-      this.#late.forget();
+      this.#forgetLate();
     }
     const next: Position = {
       id: randomUUID(),
@@ -351,6 +367,8 @@ interface Round {
   readonly recipients: Recipients;
   readonly pendingOutcomes: readonly PendingOutcome[];
   readonly pendingDeposits: readonly PendingDeposits[];
+  readonly seconds: Doubting['seconds'];
+  readonly evidence: ReadonlyMap<TransactionHash, Evidence>;
 }
 
 /** What other upstreams say of what this one does not return. */

@@ -9,7 +9,7 @@ import { begin, relocate } from '../evm/observe/chain-position.ts';
 import { type Findings, readAgain, readNewBlocks } from '../evm/observe/reading.ts';
 import { type Parts, type Place, type Setting, takeStep } from '../evm/observe/step.ts';
 import { Absences } from '../evm/observe/absence.ts';
-import type { SecondReader } from '../evm/observe/second-reader.ts';
+import type { SecondReader } from '../second-reader.ts';
 import { Standstill } from '../evm/observe/standstill.ts';
 import { LateReads } from '../late-reads.ts';
 import { STEP_MS } from '../networks.ts';

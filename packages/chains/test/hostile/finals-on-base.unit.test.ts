@@ -35,9 +35,9 @@ describe('a payment on Base beside one that a second upstream does not show in t
   let pool: RpcPool;
   let watcher: Watcher;
 
-  const open = (): void => {
+  const open = (count = 2): void => {
     chain = new ScriptedChain();
-    upstreams = virtualUpstreams(2, time, respondOf(chain));
+    upstreams = virtualUpstreams(count, time, respondOf(chain));
     pool = virtualPool('evm', upstreams);
     watcher = new Watcher(new BaseObserver(networkOf(CHAIN), pool, time.now));
     watcher.watched.add('pi_mine', terms);
@@ -115,6 +115,21 @@ describe('a payment on Base beside one that a second upstream does not show in t
     if (!isShown) expect([...(await observed(400)).keys()]).toEqual(['pi_theirs landed finalized']);
     for (const upstream of upstreams) expect(upstream.most.get(method) ?? 0).toBeLessThanOrEqual(2);
   });
+
+  it.each([RECEIPT, TRANSACTION])(
+    'is final at once by a third upstream, where the second returns no %s in time',
+    async (method) => {
+      open(3);
+      await confirmed();
+      const usual = await observed(12);
+      open(3);
+      await confirmed();
+      (upstreams[1] as VirtualUpstream).takes = (asked) => (asked === method ? NEVER : 20);
+      const found = await observed(12);
+      for (const delay of delayed(found, usual)) expect(delay).toBeLessThan(DELAY_MAX_MS);
+      expect(found.has('pi_theirs landed finalized')).toBe(true);
+    },
+  );
 
   it('is lost, and not final, where its block is replaced while it is read beside the steps', async () => {
     const late = await confirmed();

@@ -32,9 +32,9 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
   let pool: RpcPool;
   let watcher: Watcher;
 
-  const open = (): void => {
+  const open = (count = 2): void => {
     chain = new ScriptedChain();
-    upstreams = virtualUpstreams(2, time, respondOf(chain));
+    upstreams = virtualUpstreams(count, time, respondOf(chain));
     pool = virtualPool('evm', upstreams);
     watcher = new Watcher(new TempoObserver(network, pool, time.now));
     watcher.watched.add('pi_mine', terms);
@@ -63,11 +63,11 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
 
   const observed = async (steps: number): Promise<ReadonlyMap<string, number>> =>
     new Map(await timedIn(time, watcher, steps));
-  const usually = async (): Promise<number> => {
+  const usually = async (count = 2): Promise<number> => {
     await observed(1);
     land(terms);
     const usual = (await observed(3)).get('pi_mine landed finalized') ?? NEVER;
-    open();
+    open(count);
     await observed(1);
     return usual;
   };
@@ -112,5 +112,14 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
       time.now(),
     );
     expect([...(await observed(40)).keys()]).toEqual(['pi_theirs dropped']);
+  });
+
+  it('is final at once by a third upstream, where the second returns nothing in time', async () => {
+    const usual = await usually(3);
+    (upstreams[1] as VirtualUpstream).takes = (method) => (method === RECEIPT ? NEVER : 20);
+    land(theirs, terms);
+    const found = await observed(3);
+    for (const what of ['pi_mine landed finalized', 'pi_theirs landed finalized'])
+      expect((found.get(what) ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
   });
 });

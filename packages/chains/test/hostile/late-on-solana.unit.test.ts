@@ -7,9 +7,9 @@ import { Watcher } from '../conformance/watching.ts';
 import { blobFor, DEVNET, shownAs, signedBy, termsIn } from '../solana/payments.ts';
 import { DELAY_MAX_MS } from './delay.ts';
 import { observedIn } from './observed.ts';
+import { ScriptedSolana, SLOT } from './scripted-solana.ts';
 import { delay, NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams } from './virtual-upstream.ts';
 
-const SLOT = 1_000;
 const terms = termsIn('USDC');
 const raw = signedBy(await blobFor(terms));
 
@@ -22,46 +22,24 @@ describe('a transaction that takes long beside a payment on Solana', () => {
   let upstreams: VirtualUpstream[];
   let pool: RpcPool;
   let watcher: Watcher;
-  /** What the reference of the intent lists. */
-  let listed: readonly TransactionHash[];
-  let statuses: (hash: TransactionHash) => unknown;
-  let shown: Map<TransactionHash, unknown>;
-
-  const respond = (method: string, params: readonly unknown[]): unknown => {
-    const slot = SLOT + 10 + Math.floor(time.passed / 400);
-    switch (method) {
-      case 'getEpochInfo': {
-        const isFinal = (params[0] as { readonly commitment: string }).commitment === 'finalized';
-        return { absoluteSlot: isFinal ? SLOT - 20 : slot, blockHeight: isFinal ? SLOT - 20 : slot };
-      }
-      case 'getMultipleAccounts':
-        return { context: { slot }, value: (params[0] as readonly unknown[]).map(() => null) };
-      case 'getSignaturesForAddress':
-        return params[0] === terms.reference ? listed.map((signature) => ({ signature, slot: SLOT, err: null })) : [];
-      case 'getSignatureStatuses':
-        return { context: { slot }, value: (params[0] as readonly TransactionHash[]).map(statuses) };
-      case 'getTransaction':
-        return shown.get(params[0] as TransactionHash) ?? null;
-      default:
-        return new Error(`no ${method} here`);
-    }
-  };
+  let chain: ScriptedSolana;
 
   const open = (count: number): void => {
-    upstreams = virtualUpstreams(count, time, respond);
+    upstreams = virtualUpstreams(count, time, chain.respond);
     pool = virtualPool('solana', upstreams);
     watcher = new Watcher(new SolanaObserver(networkOf(DEVNET), pool, time.now));
     watcher.watched.add('pi_mine', terms);
     watcher.watched.own(terms.requestor, 'acct_mine');
     watcher.watched.detect(terms);
   };
+  const list = (hashes: readonly TransactionHash[]): void => void chain.listed.set(terms.reference, hashes);
   const slow = (hashes: readonly TransactionHash[], ms: number): void =>
     delay(upstreams, ['getTransaction'], hashes, ms);
   const only = (): VirtualUpstream => upstreams[0] as VirtualUpstream;
 
   beforeEach(() => {
     time = new VirtualTime();
-    [listed, statuses, shown] = [[], () => null, new Map(transactions)];
+    chain = new ScriptedSolana(time, transactions);
     jest.spyOn(Math, 'random').mockReturnValue(0.9);
     open(1);
   });
@@ -76,13 +54,13 @@ describe('a transaction that takes long beside a payment on Solana', () => {
   it.each([1, 2])('delays it by less than a second where none of %d upstreams ever returns it', async (count) => {
     open(count);
     await observed(1);
-    listed = [HONEST];
+    list([HONEST]);
     const [usual] = await observed(6);
     open(count);
-    listed = [];
+    list([]);
     await observed(1);
     slow([LATE], NEVER);
-    listed = [LATE, HONEST];
+    list([LATE, HONEST]);
     const found = await observed(6);
     expect(usual).toEqual(['landed confirmed', HONEST, expect.any(Number)]);
     expect(found.map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
@@ -100,19 +78,19 @@ describe('a transaction that takes long beside a payment on Solana', () => {
   it('sets nothing aside of a node that always takes 1.6 s, and does not take null for late', async () => {
     only().takes = () => 1_600;
     await observed(1);
-    shown.delete(LATE);
-    listed = [LATE, HONEST];
+    chain.shown = new Map([...transactions].filter(([hash]) => hash !== LATE));
+    list([LATE, HONEST]);
     expect((await observed(3)).map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
     expect((await time.until(watcher.stepOnce())).setAside).toBe(0);
     expect(watcher.warnings).toEqual([]);
-    shown = new Map(transactions);
+    chain.shown = transactions;
     expect((await observed(4)).map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', LATE]]);
   });
 
   it('is found by the reading beside the steps, once, where it takes 1.6 s each time', async () => {
     await observed(1);
     slow([LATE], 1_600);
-    listed = [LATE, HONEST];
+    list([LATE, HONEST]);
     const found = await observed(12);
     expect(found.map(([what, hash]) => [what, hash])).toEqual([
       ['landed confirmed', HONEST],
@@ -126,7 +104,7 @@ describe('a transaction that takes long beside a payment on Solana', () => {
   it('is read beside the steps by two at a time, whatever their number', async () => {
     await observed(1);
     slow(OTHERS, NEVER);
-    listed = [...OTHERS, HONEST];
+    list([...OTHERS, HONEST]);
     const found = await observed(40);
     expect(found.map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
     expect(only().most.get('getTransaction')).toBe(2);
@@ -139,7 +117,7 @@ describe('a transaction that takes long beside a payment on Solana', () => {
     await observed(1);
     const hashes = crowd.map(([hash]) => hash);
     slow(hashes, NEVER);
-    listed = hashes;
+    list(hashes);
     const began = only().requests.length;
     const found = await observed(10);
     expect(found).toEqual([]);
@@ -152,14 +130,14 @@ describe('a transaction that takes long beside a payment on Solana', () => {
       8,
       ...Array<number>(8).fill(1),
     ]);
-    listed = [HONEST];
+    list([HONEST]);
     expect((await observed(30)).map(([what, hash]) => [what, hash])).toEqual([['landed confirmed', HONEST]]);
   });
 
   it('is dropped where it was read beside the steps more than a minute ago', async () => {
     await observed(1);
     slow([LATE], 1_600);
-    listed = [LATE];
+    list([LATE]);
     while (watcher.warnings.length === 0) await observed(1);
     await time.pass(61_000);
     const before = only().asked('getTransaction', LATE);
@@ -167,26 +145,5 @@ describe('a transaction that takes long beside a payment on Solana', () => {
     // It is read once more.
     expect(only().asked('getTransaction', LATE)).toBe(before + 1);
     expect((await observed(6)).map(([what]) => what)).toEqual(['landed confirmed']);
-  });
-
-  it('becomes final by readings of their own, which have all the time', async () => {
-    open(2);
-    await observed(1);
-    slow([LATE], 1_600);
-    listed = [LATE];
-    expect((await observed(12)).map(([what]) => what)).toEqual(['landed confirmed']);
-    const before = upstreams.map((one) => one.asked('getTransaction', LATE));
-    statuses = () => ({ slot: SLOT, err: null, confirmationStatus: 'finalized' });
-    const first = upstreams.map(({ requests }) => requests.length);
-    const own = only().respond;
-    for (const one of upstreams)
-      one.respond = (method, params) =>
-        method === 'getEpochInfo' ? { absoluteSlot: SLOT + 900, blockHeight: SLOT + 900 } : own(method, params);
-    expect((await observed(2)).map(([what]) => what)).toEqual(['landed finalized']);
-    const asked = upstreams.flatMap(({ requests }, at) =>
-      requests.slice(first[at]).filter(({ first: [hash] }) => hash === LATE),
-    );
-    expect(asked.map(({ isSoon }) => isSoon)).toEqual([false]);
-    expect(upstreams.map((one) => one.asked('getTransaction', LATE))).not.toEqual(before);
   });
 });

@@ -1,6 +1,6 @@
 import type { Instant, NetworkFee, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import type { LateShowings } from '../../evm/observe/second-reader.ts';
+import type { LateShowings } from '../../second-reader.ts';
 import type { Network, WatchSet } from '../../port.ts';
 import type { DisprovedOf } from './disproved.ts';
 import type { LateTransactions, Whole } from './late.ts';

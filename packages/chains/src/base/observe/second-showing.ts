@@ -1,7 +1,7 @@
 import type { Instant, Settlement, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { SecondReader } from '../../evm/observe/second-reader.ts';
 import type { Network } from '../../port.ts';
+import { doubleCheckSoon, SecondReader } from '../../second-reader.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
 import { explainTransfers } from '../nested/explain.ts';
 import type { Judging, Scan } from './context.ts';
@@ -89,26 +89,21 @@ export async function showTwice<One, Shows extends Showing>(
   const hasCome = (one: One): boolean => seconds?.come.has(hashOf(one)) === true;
   const isOver = seconds?.hasTime() === false;
   const asked = isOver ? [] : standing.filter((one) => !hasCome(one));
-  const late = new Set<TransactionHash>();
-  const began = performance.now();
-  const told =
+  const { told, late } =
     asked.length === 0
-      ? []
-      : await pool.doubleCheck(
+      ? { told: [], late: new Set<One>() }
+      : await doubleCheckSoon<One, Shows>(
+          pool,
           node,
           null,
-          async (by) => {
-            // What one has not returned in time is not waited for at the other.
-            const some = asked.filter((one) => !late.has(hashOf(one)));
-            const showing = await ask({ node: by, isSoon: seconds !== undefined }, some);
-            for (const hash of showing.late) late.add(hash);
-            return showing;
+          asked,
+          {
+            ask: (by, some) => ask({ node: by, isSoon: seconds !== undefined }, some),
+            isLate: (showing, one) => showing.late.has(hashOf(one)),
+            isLacking: ({ shown, left }, one) => !shown.has(name(one)) && !left.has(hashOf(one)),
           },
-          ({ shown, left }) =>
-            asked.some((one) => !shown.has(name(one)) && !late.has(hashOf(one)) && !left.has(hashOf(one))),
-          { alone: false },
+          seconds,
         );
-  if (late.size > 0) seconds?.waited(performance.now() - began);
   const readings = new Map<One, readonly Shows[] | null>(asked.map((one) => [one, told]));
   for (const [hash, some] of Map.groupBy(standing.filter(hasCome), hashOf)) {
     const showings: Shows[] = [];
@@ -129,7 +124,7 @@ export async function showTwice<One, Shows extends Showing>(
       memory.unshown.shown(name(one));
       return true;
     }
-    if (!hasCome(one) && late.has(hash)) {
+    if (late.has(one)) {
       memory.unshown.lacked(name(one), now);
       seconds?.begin(hash, block);
     } else if (of?.some(({ left }) => left.has(hash)) === true) areLeft = true;

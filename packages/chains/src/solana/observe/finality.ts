@@ -1,11 +1,12 @@
-import type { Observation, TransactionHash } from '@pf/domain';
+import type { Instant, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
+import { doubleCheckSoon, type LateShowings, SecondReader } from '../../second-reader.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import type { Commit } from './accounts.ts';
 import { landingsIn, textOf } from './landings.ts';
 import { recallNamed, type LookupResult } from './lookups.ts';
-import { lookAt } from './looking.ts';
+import { LATE, type Look, lookAt, lookBriefly } from './looking.ts';
 import type { Memory } from './memory.ts';
 import type { PendingSettlement } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
@@ -32,39 +33,30 @@ const observed = ({ intentId, hash, settlement: { transfer } }: PendingSettlemen
  * Settlements that one upstream calls final are observed as final once a second one has shown the same payment: one
  * that invents a transaction, or what it did, can make none final. Each is asked for once; where one upstream is all
  * there is, none is.
- * @param most transactions that the upstream's rate allows in a step
  */
 export async function observeFinal(
-  pool: RpcPool,
-  node: RpcNode,
+  doubting: Doubting,
   final: readonly PendingSettlement[],
   memory: Memory,
   network: Network,
   watch: WatchSet,
   now: number,
-  most: number,
 ): Promise<LookupResult & { readonly commit: Commit }> {
-  const isKnown = (one: PendingSettlement): boolean => pool.size === 1 || memory.shownTwice.has(nameOfSettlement(one));
+  const isKnown = (one: PendingSettlement): boolean =>
+    doubting.pool.size === 1 || memory.shownTwice.has(nameOfSettlement(one));
   const open = final.filter((one) => !isKnown(one));
-  const due = open.filter((one) => (memory.shownOnce.get(nameOfSettlement(one))?.dueAt ?? now) <= now).slice(0, most);
+  const due = open.filter((one) => (memory.shownOnce.get(nameOfSettlement(one))?.dueAt ?? now) <= now);
+  const { shown } = await showAgain(doubting, due, (one) => ({
+    hash: one.hash,
+    block: one.settlement.transfer.block,
+    first: memory.shownBy.get(nameOfSettlement(one)) ?? null,
+  }));
+  await recallNamed(watch, [...shown.values()].flat());
   const agreed = new Set<PendingSettlement>();
   const doubted: PendingSettlement[] = [];
-  for (const [first, group] of Map.groupBy(due, (one) => memory.shownBy.get(nameOfSettlement(one)) ?? null)) {
-    const hashes = group.map(({ hash }) => hash);
-    const readings = await pool.doubleCheck(
-      node,
-      first,
-      (by) => readingsOf(by, hashes),
-      (shown) => shown.includes(null),
-      { alone: false },
-    );
-    if (readings === null) continue;
-    await recallNamed(watch, readings.flat());
-    for (const [place, one] of group.entries()) {
-      const isSame = readings.every((of) => isIn(of[place] ?? null, one, network, watch));
-      if (isSame) agreed.add(one);
-      else doubted.push(one);
-    }
+  for (const [one, readings] of shown) {
+    if (readings.every((reading) => isIn(reading, one, network, watch))) agreed.add(one);
+    else doubted.push(one);
   }
   const sinceOf = (one: PendingSettlement): number => memory.shownOnce.get(nameOfSettlement(one))?.since ?? now;
   return {
@@ -91,13 +83,102 @@ export async function observeFinal(
   };
 }
 
-/** What this upstream shows of each; null where it does not, or not so that it can be judged. */
-export async function readingsOf(
-  node: RpcNode,
-  hashes: readonly TransactionHash[],
-): Promise<readonly (Reading | null)[]> {
-  return (await lookAt(node, hashes)).map((look) => (look.kind === 'read' ? look.reading : null));
+/** What one upstream alone shows. */
+interface Shown {
+  readonly by: string;
+  readonly look: Look;
 }
+
+/** How a step asks upstreams for what is final by the word of one. */
+export interface Doubting {
+  readonly pool: RpcPool;
+  readonly node: RpcNode;
+  readonly seconds: LateShowings<Shown>;
+  /** Transactions that the upstream's rate allows in a step. */
+  readonly most: number;
+}
+
+/** Reads beside the steps what two upstreams each show alone. */
+export const secondReader = (pool: RpcPool, now: () => Instant): SecondReader<Shown> =>
+  new SecondReader(pool, now, {
+    read: async (node, hash) => {
+      const [look = LATE] = await lookAt(node, [hash]);
+      return { by: node.name, look };
+    },
+    isLacking: ({ look }) => look.kind !== 'read',
+    isUnread: ({ look }) => look.kind === 'late' || (look.kind === 'missing' && look.refusal !== null),
+  });
+
+/** A transaction, the slot that it is in, and the upstream that has shown it; null: that is not known. */
+interface Asked {
+  readonly hash: TransactionHash;
+  readonly block: bigint;
+  readonly first: string | null;
+}
+
+/**
+ * What upstreams show of each transaction: another one than has shown it, or two where that is not known; null where
+ * one does not, or not so that it can be judged. A step waits a moment for each. What is late is read beside the steps,
+ * of two upstreams, and then counts as if they had shown it in the step.
+ * @returns those of which something can be said now, and those for which there was no room or time: they are due as
+ *   before
+ */
+export async function showAgain<One>(
+  { pool, node, seconds, most }: Doubting,
+  all: readonly One[],
+  askedOf: (one: One) => Asked,
+): Promise<{ readonly shown: ReadonlyMap<One, readonly (Reading | null)[]>; readonly left: ReadonlySet<One> }> {
+  const shown = new Map<One, readonly (Reading | null)[]>();
+  const left = new Set<One>();
+  const open: One[] = [];
+  for (const one of all) {
+    const { hash, block } = askedOf(one);
+    const come = seconds.come.get(hash);
+    if (come)
+      shown.set(
+        one,
+        come.map(({ look }) => readingOf(look)),
+      );
+    else if (seconds.reads.isKnown(hash)) seconds.begin(hash, block);
+    else if (open.length < most) open.push(one);
+    else left.add(one);
+  }
+  for (const [first, group] of Map.groupBy(open, (one) => askedOf(one).first)) {
+    if (!seconds.hasTime()) {
+      for (const one of group) left.add(one);
+      continue;
+    }
+    const byHash = Map.groupBy(group, (one) => askedOf(one).hash);
+    const { told, late } = await doubleCheckSoon(
+      pool,
+      node,
+      first,
+      [...byHash.keys()],
+      {
+        ask: async (by, hashes) => {
+          const looks = await lookBriefly(by, hashes, most);
+          return new Map(hashes.map((hash, place) => [hash, looks[place] ?? LATE]));
+        },
+        isLate: (looks, hash) => looks.get(hash)?.kind === 'late',
+        isLacking: (looks, hash) => looks.get(hash)?.kind !== 'read',
+      },
+      seconds,
+    );
+    if (told === null) continue;
+    for (const [hash, those] of byHash)
+      for (const one of those)
+        if (late.has(hash)) seconds.begin(hash, askedOf(one).block);
+        else if (told.some((looks) => looks.get(hash)?.kind === 'left')) left.add(one);
+        else
+          shown.set(
+            one,
+            told.map((looks) => readingOf(looks.get(hash))),
+          );
+  }
+  return { shown, left };
+}
+
+const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
 
 /** Whether the transaction makes this very payment. */
 const isIn = (reading: Reading | null, settled: PendingSettlement, network: Network, watch: WatchSet): boolean =>

@@ -133,10 +133,18 @@ export async function lookTwice(
 }
 
 /**
- * The same for a step, which waits a moment only: what does not come in time together is asked for alone, and what does
- * not come then is `late`. Another upstream is asked for that only where nothing has come at all, once.
+ * What this upstream shows of each to a step, which waits a moment only: what does not come in time together is asked
+ * for alone, and what does not come then is `late`.
  * @param most calls that the upstream's rate allows in a step
  */
+export const lookBriefly = (
+  node: RpcNode,
+  hashes: readonly TransactionHash[],
+  most: number,
+  until = performance.now() + PARTS_MS,
+): Promise<readonly Look[]> => lookWithin(node, hashes, { until, failed: 0, apart: Math.max(1, most - hashes.length) });
+
+/** The same. Another upstream is asked for what is late only where nothing has come at all, once. */
 export async function lookSoon(
   pool: Pick<RpcPool, 'onAnother'>,
   node: RpcNode,
@@ -144,14 +152,13 @@ export async function lookSoon(
   most: number,
 ): Promise<readonly Look[]> {
   const until = performance.now() + PARTS_MS;
-  const apart = Math.max(1, most - hashes.length);
-  const looks = await lookWithin(node, hashes, { until, failed: 0, apart });
+  const looks = await lookBriefly(node, hashes, most, until);
   const isLate = (_hash: TransactionHash, place: number): boolean =>
     looks[place]?.kind === 'late' || looks[place]?.kind === 'left';
   const isAllLate = hashes.every(isLate);
   const open = hashes.filter((hash, place) => looks[place]?.kind !== 'read' && (isAllLate || !isLate(hash, place)));
   const lookElsewhere = (other: RpcNode): Promise<readonly Look[]> =>
-    lookWithin(other, open, { until, failed: 0, apart: isAllLate ? 0 : apart });
+    isAllLate ? lookWithin(other, open, { until, failed: 0, apart: 0 }) : lookBriefly(other, open, most, until);
   return withOthers(hashes, looks, open, await shownElsewhere(pool, node, open, lookElsewhere));
 }
 

@@ -1,12 +1,11 @@
-import type { DepositObservation } from '@pf/domain';
-import type { RpcNode, RpcPool } from '@pf/rpc';
+import type { DepositObservation, TransactionHash } from '@pf/domain';
 import { depositFinal, depositLost } from '../../deposits.ts';
 import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import type { SignatureStatus } from '../calls.ts';
 import type { Commit } from './accounts.ts';
 import { arrivalsIn, isSameArrival } from './arrivals.ts';
-import { readingsOf } from './finality.ts';
+import { type Doubting, showAgain } from './finality.ts';
 import { recallNamed } from './lookups.ts';
 import type { Memory } from './memory.ts';
 import { type Heads, isConfirmed, isFinal, type PendingDeposits } from './pending-outcomes.ts';
@@ -21,18 +20,19 @@ const placeKeyOf = ({ hash, block }: Pick<PendingDeposits, 'hash' | 'block'>): s
 /**
  * The deposits of blocks that the final chain has come to, by transaction, and by turns of the accounts that own them:
  * those of one account do not delay those of another.
+ * @param come transactions that were read beside the steps
  */
 export function dueDeposits(
   watch: WatchSet,
   memory: Memory,
   { finalized }: Heads,
   now: number,
+  come: Pick<ReadonlySet<TransactionHash>, 'has'>,
 ): readonly PendingDeposits[] {
-  const due = [...watch.openDeposits()].filter(
-    ({ arrival }) =>
-      arrival.block <= finalized.absoluteSlot &&
-      now - (memory.depositsJudgedAt.get(placeKeyOf(arrival)) ?? Number.NEGATIVE_INFINITY) >= AGAIN_MS,
-  );
+  const isDue = ({ arrival }: OpenDeposit): boolean =>
+    come.has(arrival.hash) ||
+    now - (memory.depositsJudgedAt.get(placeKeyOf(arrival)) ?? Number.NEGATIVE_INFINITY) >= AGAIN_MS;
+  const due = [...watch.openDeposits()].filter((one) => one.arrival.block <= finalized.absoluteSlot && isDue(one));
   const inOrder = memory.depositTurns.order(due, ({ accountId }) => accountId);
   const taken = [...Map.groupBy(inOrder, ({ arrival }) => placeKeyOf(arrival)).values()].slice(0, JUDGED_MAX);
   const ownersOf = (all: readonly OpenDeposit[]) => new Set(all.map(({ accountId }) => accountId));
@@ -79,55 +79,37 @@ function outcomeOf({ block }: PendingDeposits, status: SignatureStatus | null, h
 /**
  * Deposits that one upstream calls final are so once a second one, where two are configured, has shown that the same
  * money arrived without paying an intent.
- * @param most transactions that the upstream's rate allows in a step
  */
 export async function finalDeposits(
-  pool: RpcPool,
-  node: RpcNode,
+  doubting: Doubting,
   final: readonly PendingDeposits[],
   memory: Memory,
   network: Network,
   watch: WatchSet,
   now: number,
-  most: number,
 ): Promise<{
   readonly deposits: readonly DepositObservation[];
   readonly warnings: readonly string[];
   readonly commit: Commit;
 }> {
-  if (pool.size === 1) {
+  if (doubting.pool.size === 1) {
     const deposits = final.flatMap((one) => one.deposits.map(depositFinal));
     return { deposits, warnings: [], commit: noteJudged(memory, final, now) };
   }
-  const due = final.slice(0, most);
+  const { shown, left } = await showAgain(doubting, final, ({ hash, block }) => ({
+    hash,
+    block,
+    first: memory.depositsShownBy.get(hash) ?? null,
+  }));
+  await recallNamed(watch, [...shown.values()].flat());
   const agreed: OpenDeposit[] = [];
   const doubted: OpenDeposit[] = [];
-  /** No second upstream responds. */
-  const unshown: OpenDeposit[] = [];
-  for (const [first, group] of Map.groupBy(due, ({ hash }) => memory.depositsShownBy.get(hash) ?? null)) {
-    const hashes = group.map(({ hash }) => hash);
-    const readings = await pool.doubleCheck(
-      node,
-      first,
-      (by) => readingsOf(by, hashes),
-      (shown) => shown.includes(null),
-      { alone: false },
-    );
-    if (readings === null) {
-      unshown.push(...group.flatMap(({ deposits }) => deposits));
-      continue;
-    }
-    await recallNamed(watch, readings.flat());
-    for (const [place, { deposits }] of group.entries()) {
-      const shown = readings.map((of) => {
-        const reading = of[place] ?? null;
-        return reading === null ? [] : arrivalsIn(reading, network, watch);
-      });
-      const isShown = (one: OpenDeposit): boolean =>
-        shown.every((all) => all.some(({ arrival }) => isSameArrival(arrival, one.arrival)));
-      agreed.push(...deposits.filter(isShown));
-      doubted.push(...deposits.filter((one) => !isShown(one)));
-    }
+  for (const [{ deposits }, readings] of shown) {
+    const arrived = readings.map((reading) => (reading === null ? [] : arrivalsIn(reading, network, watch)));
+    const isShown = (one: OpenDeposit): boolean =>
+      arrived.every((all) => all.some(({ arrival }) => isSameArrival(arrival, one.arrival)));
+    agreed.push(...deposits.filter(isShown));
+    doubted.push(...deposits.filter((one) => !isShown(one)));
   }
   const [one, ...others] = doubted.filter(({ arrival: { at } }) => at !== null && isLongUnshown(at, now));
   return {
@@ -140,8 +122,9 @@ export async function finalDeposits(
               `such deposit${others.length === 0 ? '' : `, nor ${others.length} more`}`,
           ],
     commit: () => {
-      noteJudged(memory, due, now)();
-      for (const { id } of [...doubted, ...unshown]) memory.unshown.lacked(id, now);
+      const judged = final.filter((pending) => !left.has(pending));
+      noteJudged(memory, judged, now)();
+      for (const { id } of judged.flatMap(({ deposits }) => deposits)) memory.unshown.lacked(id, now);
       for (const { id } of agreed) memory.unshown.shown(id);
     },
   };

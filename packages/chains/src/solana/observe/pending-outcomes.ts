@@ -1,22 +1,10 @@
 import type { Address, IntentId, Observation, Settlement, Submission, TransactionHash } from '@pf/domain';
-import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { OpenDeposit, WatchedIntent, WatchSet } from '../../port.ts';
 import { finalRevert, ignoresReverts } from '../../final-revert.ts';
 import { lost } from '../../lost.ts';
 import { partsOf } from '../../parts.ts';
-import {
-  type EpochInfo,
-  getBlockTime,
-  getEpochInfo,
-  getFirstAvailableBlock,
-  getSignatureStatuses,
-  type SignatureStatus,
-  STATUSES_MAX,
-} from '../calls.ts';
+import { type EpochInfo, getSignatureStatuses, type SignatureStatus, STATUSES_MAX } from '../calls.ts';
 import { BLOCKHASH_BLOCKS } from '../landable.ts';
-import { lookAt } from './looking.ts';
-import type { Memory } from './memory.ts';
-import type { Reading } from './reading.ts';
 
 type Submitted = WatchedIntent & { readonly submission: Submission };
 type Settling = WatchedIntent & { readonly settlement: Settlement };
@@ -51,7 +39,7 @@ export interface PendingDeposits {
   readonly block: bigint;
   readonly deposits: readonly OpenDeposit[];
 }
-type Provable = PendingOutcome | PendingDeposits;
+export type Provable = PendingOutcome | PendingDeposits;
 
 /** The newest confirmed and the newest final block. */
 export interface Heads {
@@ -69,13 +57,6 @@ export interface Judgement {
   /** This node has none of these in its recent blocks. */
   readonly missing: readonly PendingOutcome[];
 }
-
-/** How often all upstreams are asked for a missing transaction. */
-const PROVE_EVERY_MS = 5_000;
-/** A transaction sent longer ago than this should be in a block. */
-const LATE_MS = 3_000;
-/** A transaction older than this may have been pruned from a node's history: then the start of that history is read. */
-const PRUNED_MS = 3_600_000;
 
 export function pendingOutcomesOf(watch: WatchSet, lost: Readonly<Record<string, bigint>>): readonly PendingOutcome[] {
   const submitted = ({ id, status, terms, submission: { hash, lifetime, preparedAt } }: Submitted): PendingOutcome[] =>
@@ -149,124 +130,6 @@ export function judge(
     landed.push(pending);
   });
   return { observations, final, landed, missing };
-}
-
-/**
- * The missing transactions for which all upstreams are asked: the final chain is past every block that they could be
- * in. Or, with several upstreams, they are late: this node may be the only one that does not have them.
- */
-export function dueProofs<Asked extends Provable>(
-  missing: readonly Asked[],
-  { finalized }: Heads,
-  memory: Memory,
-  hasOthers: boolean,
-  now: number,
-): readonly Asked[] {
-  memory.keepProven(new Set(missing.map(({ hash }) => hash)));
-  return missing
-    .filter((pending) => isPassed(pending, finalized) || (hasOthers && now - pending.since >= LATE_MS))
-    .filter(({ hash }) => now - (memory.provenAt.get(hash) ?? -Infinity) >= PROVE_EVERY_MS)
-    .slice(0, STATUSES_MAX);
-}
-
-/** True where the final chain is past every block that it could be in. */
-function isPassed(pending: Provable, finalized: EpochInfo): boolean {
-  if (pending.kind === 'deposits') return finalized.absoluteSlot > pending.block;
-  return pending.kind === 'settling'
-    ? finalized.absoluteSlot > pending.settlement.transfer.block
-    : pending.lastValid !== null && finalized.blockHeight > pending.lastValid;
-}
-
-/** What one upstream has of a transaction that others miss. */
-interface UpstreamEvidence {
-  readonly status: SignatureStatus | null;
-  /** Null where it does not show the transaction, or shows what cannot be judged. */
-  readonly reading: Reading | null;
-  /** The final chain is past it there, and the node's history covers the whole time in question. */
-  readonly isProof: boolean;
-}
-
-export interface Proof<Asked extends Provable = PendingOutcome> {
-  readonly pending: Asked;
-  /** known: it is in a confirmed block. absent: it is in no block and can be in none. open: neither is certain. */
-  readonly kind: 'known' | 'absent' | 'open';
-  readonly status: SignatureStatus | null;
-  readonly reading: Reading | null;
-  readonly finalized: EpochInfo | null;
-}
-
-/**
- * Asks every upstream, with its history, for the transactions. `absent` only where all that respond are past it and do
- * not have it, at least two where two are configured: a node that lags, lies or has lost its history proves nothing.
- */
-export async function prove<Asked extends Provable>(
-  pool: RpcPool,
-  asked: readonly Asked[],
-  now: number,
-): Promise<readonly Proof<Asked>[]> {
-  if (asked.length === 0) return [];
-  const { responses, conclusive } = await pool.onAll((node) => gatherEvidence(node, asked, now));
-  return asked.map((pending, place): Proof<Asked> => {
-    const of = responses.flatMap(({ of: all }) => all[place] ?? []);
-    const known = of.find(({ status, reading }) => status !== null && reading !== null);
-    if (known !== undefined)
-      return { pending, kind: 'known', status: known.status, reading: known.reading, finalized: null };
-    const isAbsent = conclusive && of.every(({ status, isProof }) => status === null && isProof);
-    return {
-      pending,
-      kind: isAbsent ? 'absent' : 'open',
-      status: null,
-      reading: null,
-      finalized: responses[0]?.finalized ?? null,
-    };
-  });
-}
-
-async function gatherEvidence(
-  node: RpcNode,
-  asked: readonly Provable[],
-  now: number,
-): Promise<{ readonly finalized: EpochInfo; readonly of: readonly UpstreamEvidence[] }> {
-  // First the final slot, then the statuses: a result of an older slot would prove nothing about it.
-  const finalized = await node.call(getEpochInfo('finalized'));
-  const { context, value } = await node.call(
-    getSignatureStatuses(
-      asked.map(({ hash }) => hash),
-      true,
-    ),
-  );
-  const isRecent = ({ since }: Provable): boolean => now - since < PRUNED_MS;
-  const begin = asked.every(isRecent) ? 0 : await historyBegin(node);
-  const shown = asked.flatMap(({ hash }, place) => ((value[place] ?? null) === null ? [] : [hash]));
-  const looks = await lookAt(node, shown);
-  const readings = new Map(looks.flatMap((look) => (look.kind === 'read' ? [[look.reading.hash, look.reading]] : [])));
-  const of = asked.map((pending, place): UpstreamEvidence => {
-    const reachesBack = isRecent(pending) || begin <= pending.since;
-    return {
-      status: value[place] ?? null,
-      reading: readings.get(pending.hash) ?? null,
-      isProof: isPassed(pending, finalized) && reachesBack && context.slot >= finalized.absoluteSlot,
-    };
-  });
-  return { finalized, of };
-}
-
-/** Time of the oldest block that this node still has, in ms since 1970. */
-async function historyBegin(node: RpcNode): Promise<number> {
-  const first = await node.call(getFirstAvailableBlock());
-  if (first === 0n) return 0;
-  const seconds = await node.call(getBlockTime(first));
-  return seconds === null ? Infinity : seconds * 1_000;
-}
-
-/** The observation that follows from a proof of absence. */
-export function absence({ pending, finalized }: Proof): Observation {
-  const { intentId, hash } = pending;
-  if (pending.kind === 'settling') return lost(intentId, pending.settlement);
-  const proof =
-    `its blockhash was valid up to block height ${pending.lastValid ?? '?'}, the final block height is ` +
-    `${finalized?.blockHeight ?? '?'}, and no upstream has the transaction in its history`;
-  return { kind: 'observation', type: 'dropped', intentId, data: { hash, proof } };
 }
 
 /**

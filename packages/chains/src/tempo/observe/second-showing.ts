@@ -5,9 +5,9 @@ import { id } from 'ethers/hash';
 import type { LRUCache } from 'lru-cache';
 import { getBlock, type Receipt } from '../../evm/calls.ts';
 import { isLate, Unreadable } from '../../evm/observe/read-each.ts';
-import { type LateShowings, SecondReader } from '../../evm/observe/second-reader.ts';
 import { partsOf } from '../../parts.ts';
 import type { Network } from '../../port.ts';
+import { doubleCheckSoon, type LateShowings, SecondReader } from '../../second-reader.ts';
 import { paymentsIn } from './landings.ts';
 import { readReceipts, readReceiptsSoon, type Receipts, type Result, type Shown } from './receipts.ts';
 
@@ -88,29 +88,32 @@ export async function verdictsOn(
         for (const one of part) decide(one, 'awaited');
         continue;
       }
-      const began = performance.now();
-      const second = await pool.doubleCheck(
+      const { told, late } = await doubleCheckSoon(
+        pool,
         node,
         by,
-        (other) => judge(context, other, part),
-        (told) => told.some((said) => isAwaited(said) && !isLate(said.result)),
-        { alone: false },
+        part,
+        {
+          ask: (other, some) => judge(context, other, some),
+          isLate: (said, { receipt }) => isLate(said.get(receipt.transactionHash)?.result),
+          isLacking: (said, { receipt }) => isAwaited(said.get(receipt.transactionHash)),
+        },
+        seconds,
       );
-      if (second?.[0].some(({ result }) => isLate(result)) === true) seconds?.waited(performance.now() - began);
-      for (const [place, one] of part.entries()) {
-        const said = second?.[0][place];
-        if (isLate(said?.result)) seconds?.begin(one.receipt.transactionHash, one.receipt.blockNumber);
-        decide(one, said === undefined ? 'awaited' : verdictOf(one.receipt, said, network));
+      for (const one of part) {
+        const { transactionHash: hash, blockNumber } = one.receipt;
+        if (late.has(one)) seconds?.begin(hash, blockNumber);
+        decide(one, verdictOf(one.receipt, told?.[0].get(hash), network));
       }
     }
   return verdicts;
 }
 
-const isAwaited = ({ result, hasBlock }: Said): boolean =>
-  result === undefined || result instanceof Unreadable || (result === null && !hasBlock);
+const isAwaited = (said: Said | undefined): boolean =>
+  said?.result === undefined || said.result instanceof Unreadable || (said.result === null && !said.hasBlock);
 
-function verdictOf(receipt: Receipt, said: Said, network: Network): Verdict {
-  const { result } = said;
+function verdictOf(receipt: Receipt, said: Said | undefined, network: Network): Verdict {
+  const result = said?.result;
   if (result === undefined || result instanceof Unreadable || isAwaited(said)) return 'awaited';
   return result !== null && digestOf(result, network) === digestOf(receipt, network) ? 'same' : 'denied';
 }
@@ -119,7 +122,7 @@ async function judge(
   { network, seconds }: SecondShowing,
   other: RpcNode,
   all: readonly Shown[],
-): Promise<readonly Said[]> {
+): Promise<ReadonlyMap<TransactionHash, Said>> {
   const hashes = all.map(({ receipt }) => receipt.transactionHash);
   const results = await (seconds === undefined
     ? readReceipts(other, hashes, network)
@@ -128,11 +131,12 @@ async function judge(
     other,
     all.flatMap(({ receipt }, place) => (results[place] === null ? [receipt.blockNumber] : [])),
   );
-  return all.map(({ receipt }, place) => ({
+  const saidOf = ({ receipt }: Shown, place: number): Said => ({
     by: other.name,
     result: results[place],
     hasBlock: blocks.has(receipt.blockNumber),
-  }));
+  });
+  return new Map(all.map((one, place) => [one.receipt.transactionHash, saidOf(one, place)]));
 }
 
 /** Which of these blocks it has. */

@@ -11,7 +11,7 @@ import type { PendingSettlement } from '../../../src/solana/observe/pending-outc
 import { accountsOf } from '../../../src/solana/payment.ts';
 import { decodeSigned } from '../../../src/solana/signed-transaction.ts';
 import { Watched } from '../../conformance/watching.ts';
-import { noneLate } from '../late.ts';
+import { doubtingBy, noneLate } from '../late.ts';
 import { blobFor, DEVNET, fulfiller, signedBy, termsIn } from '../payments.ts';
 import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
 import { u64 } from '../token-instructions.ts';
@@ -115,7 +115,7 @@ describe('a payment that one upstream has invented in a transaction of another',
   async function finals(node: RpcNode, settled: readonly PendingSettlement[], ...times: readonly number[]) {
     const steps: { readonly final: readonly IntentId[]; readonly warnings: readonly string[] }[] = [];
     for (const now of times) {
-      const step = await observeFinal(pool, node, settled, memory, network, watch, now, MANY);
+      const step = await observeFinal(doubtingBy(pool, node), settled, memory, network, watch, now);
       step.commit();
       steps.push({ final: step.observations.map(({ intentId }) => intentId), warnings: step.warnings });
     }

@@ -7,6 +7,7 @@ import { Memory } from '../../../src/solana/observe/memory.ts';
 import type { WatchSet } from '../../../src/port.ts';
 import { respondingNode } from '../../nodes.ts';
 import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
+import { doubtingBy } from '../late.ts';
 import { DEVNET } from '../payments.ts';
 
 const heads = {
@@ -19,7 +20,8 @@ const open = (id: string, hash = id, account = 'acc_1', block = 7n): OpenDeposit
   accountId: account as AccountId,
   arrival: deposits.arrival({ hash: hash as TransactionHash, block, blockHash: null }),
 });
-const watching = (...all: readonly OpenDeposit[]): WatchSet => ({ openDeposits: () => all }) as unknown as WatchSet;
+const watching = (...all: readonly OpenDeposit[]): WatchSet =>
+  ({ openDeposits: () => all, recall: () => Promise.resolve() }) as unknown as WatchSet;
 
 afterEach(() => void jest.restoreAllMocks());
 
@@ -29,7 +31,7 @@ describe('deposits that are not final', () => {
     memory = new Memory();
   });
   const due = (watch: WatchSet, now = 0): readonly string[] =>
-    dueDeposits(watch, memory, heads, now).map((pending) => pending.deposits.map(({ id }) => id).join(' '));
+    dueDeposits(watch, memory, heads, now, new Set()).map((pending) => pending.deposits.map(({ id }) => id).join(' '));
 
   it('are due by transaction once the final chain has come to them', () => {
     expect(due(watching(open('one', 'a'), open('two', 'b', 'acc_1', 21n), open('three', 'a', 'acc_2')))).toEqual([
@@ -39,7 +41,7 @@ describe('deposits that are not final', () => {
 
   it('are due again half a minute after they were judged', () => {
     const watch = watching(open('one'));
-    noteJudged(memory, dueDeposits(watch, memory, heads, 0), 0)();
+    noteJudged(memory, dueDeposits(watch, memory, heads, 0, new Set()), 0)();
     expect(due(watch, 29_999)).toEqual([]);
     expect(due(watch, 30_000)).toEqual(['one']);
     // In another slot it is another place.
@@ -64,8 +66,8 @@ describe('deposits that are not final', () => {
     const began = performance.now();
     for (const now of [0, 660_000]) {
       clock.mockReturnValue(began + now);
-      const due = dueDeposits(watch, memory, heads, now);
-      const judged = await finalDeposits(pool, node, due, memory, networkOf(DEVNET), watch, now, 100);
+      const due = dueDeposits(watch, memory, heads, now, new Set());
+      const judged = await finalDeposits(doubtingBy(pool, node), due, memory, networkOf(DEVNET), watch, now);
       expect([due.length, judged.deposits, judged.warnings]).toEqual([1, [], []]);
       judged.commit();
     }
@@ -81,7 +83,7 @@ describe('deposits that are not final', () => {
     });
     const all = ['final', 'elsewhere', 'failed', 'early', 'missing'].map((id) => open(id));
     const judged = judgeDeposits(
-      dueDeposits(watching(...all), memory, heads, 0),
+      dueDeposits(watching(...all), memory, heads, 0, new Set()),
       [
         status(7n),
         status(9n),

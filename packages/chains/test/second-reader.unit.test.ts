@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { SecondReader } from '../../../src/evm/observe/second-reader.ts';
+import { SecondReader } from '../src/second-reader.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
 const node = { name: 'node.example' } as RpcNode;

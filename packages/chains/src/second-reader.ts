@@ -1,7 +1,7 @@
 import type { Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { LateReads } from '../../late-reads.ts';
-import { STEP_MS } from '../../networks.ts';
+import { LateReads } from './late-reads.ts';
+import { STEP_MS } from './networks.ts';
 
 /** What two upstreams each say of transactions, of which no step waits for one: nothing is final by one alone. */
 export interface LateShowings<Said> {
@@ -21,6 +21,51 @@ export interface LateShowings<Said> {
 
 /** A step that has waited so long for what is late leaves the rest to the next, in ms. */
 const LATE_MS = 500;
+
+/** How upstreams are asked in a step, and what each has told of one. */
+interface Asking<One, Told> {
+  readonly ask: (by: RpcNode, some: readonly One[]) => Promise<Told>;
+  /** It has not returned this one in time. */
+  readonly isLate: (told: Told, one: One) => boolean;
+  /** It does not know this one: the next one is asked, too. */
+  readonly isLacking: (told: Told, one: One) => boolean;
+}
+
+/**
+ * As doubleCheck() of the pool, for a step, which waits a moment only. What one upstream has not returned in time is
+ * not waited for at the next; only where it has returned nothing at all, another one may be quicker.
+ * @param first as of doubleCheck()
+ * @returns what was told, null where no second upstream responds; and what no step asks for again
+ */
+export async function doubleCheckSoon<One, Told>(
+  pool: Pick<RpcPool, 'doubleCheck'>,
+  node: RpcNode,
+  first: string | null,
+  all: readonly One[],
+  { ask, isLate, isLacking }: Asking<One, Told>,
+  seconds: Pick<LateShowings<unknown>, 'waited'> | undefined,
+): Promise<{ readonly told: readonly [Told, ...Told[]] | null; readonly late: ReadonlySet<One> }> {
+  const late = new Set<One>();
+  const isAllLate = (): boolean => late.size === all.length;
+  const began = performance.now();
+  const told = await pool.doubleCheck(
+    node,
+    first,
+    async (by) => {
+      if (by !== node && isAllLate()) late.clear();
+      const some = all.filter((one) => !late.has(one));
+      const said = await ask(by, some);
+      for (const one of some) if (isLate(said, one)) late.add(one);
+      return said;
+    },
+    (said) => isAllLate() || all.some((one) => !late.has(one) && isLacking(said, one)),
+    { alone: false },
+  );
+  const isLateIn = (one: One): boolean => told?.some((said) => isLate(said, one)) === true;
+  const notShown = new Set(all.filter(isLateIn));
+  if (notShown.size > 0) seconds?.waited(performance.now() - began);
+  return { told, late: notShown };
+}
 
 /** How one upstream alone is asked. */
 interface Reading<Said> {
