@@ -208,21 +208,27 @@ export const solanaGuards: readonly Mutant[] = [
     file: `${OBSERVE}/open-deposits.ts`,
     guard: 'come.has(arrival.hash) ||',
     instead: '',
-    test: { file: finals, name: 'is not delayed by a deposit that is never returned' },
+    test: { file: finals, name: 'is not delayed by a deposit that is returned after 1600 ms' },
   },
   {
     name: 'Solana: a step waits a moment only for what other upstreams have of a missing transaction',
     file: `${OBSERVE}/proofs.ts`,
     guard: '(node, hashes) => lookBriefly(node, hashes, most)',
     instead: 'lookAt',
-    test: { file: finals, name: 'is not delayed by one that the first upstream lacks and the second is late with' },
+    test: {
+      file: finals,
+      name: 'is not delayed by one that the first upstream lacks and the second returns after Infinity ms',
+    },
   },
   {
     name: 'Solana: what other upstreams have of a missing transaction is read beside the steps where it is late',
     file: `${OBSERVE}/proofs.ts`,
     guard: 'if (evidence !== undefined && isLate(evidence)) this.#begin(one);',
     instead: '',
-    test: { file: finals, name: 'is not delayed by one that the first upstream lacks and the second is late with' },
+    test: {
+      file: finals,
+      name: 'is not delayed by one that the first upstream lacks and the second returns after 1600 ms',
+    },
   },
   {
     name: 'Solana: a payment is final once two upstreams have shown it',

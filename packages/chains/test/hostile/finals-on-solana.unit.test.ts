@@ -131,7 +131,7 @@ describe('a payment on Solana beside one that a second upstream does not show in
       expect((found.get(what) ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
   });
 
-  it('is not delayed by a deposit that is never returned', async () => {
+  it.each([1_600, NEVER])('is not delayed by a deposit that is returned after %d ms', async (ms) => {
     const usual = await usually();
     watcher.watched.add('pi_other', { ...theirs, reference: randomReference() });
     watcher.watched.own(theirs.requestor, 'acct_theirs');
@@ -139,30 +139,35 @@ describe('a payment on Solana beside one that a second upstream does not show in
     chain.listed.set(mine.reference, [LATE, HONEST]);
     await observed(12);
     expect([...watcher.watched.openDeposits()]).toHaveLength(1);
-    slow([0, 1], NEVER);
+    slow([0, 1], ms);
     chain.isFinal = true;
-    expect(((await observed(40)).get('pi_mine landed finalized') ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
-    expect([...watcher.watched.openDeposits()]).toHaveLength(1);
+    expect(((await observed(12)).get('pi_mine landed finalized') ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
+    expect([...watcher.watched.openDeposits()]).toHaveLength(ms === NEVER ? 1 : 0);
     hurry(upstreams);
     await observed(200);
     expect([...watcher.watched.openDeposits()]).toHaveLength(0);
   });
 
-  it('is not delayed by one that the first upstream lacks and the second is late with', async () => {
-    const usual = await usually();
-    await confirmed();
-    slow([1], NEVER);
-    const own = upstreams[0]?.respond;
-    (upstreams[0] as VirtualUpstream).respond = (method, params) => {
-      if (method !== 'getSignatureStatuses') return own?.(method, params);
-      const { value, context } = chain.respond(method, params) as { context: object; value: unknown[] };
-      return { context, value: value.map((one, at) => ((params[0] as string[])[at] === LATE ? null : one)) };
-    };
-    chain.isFinal = true;
-    const began = time.passed;
-    expect(((await observed(40)).get('pi_mine landed finalized') ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
-    expect(time.passed - began).toBeLessThan(40 * 700);
-    hurry(upstreams);
-    expect([...(await observed(200)).keys()]).toEqual(['pi_theirs landed finalized']);
-  });
+  it.each([1_600, NEVER])(
+    'is not delayed by one that the first upstream lacks and the second returns after %d ms',
+    async (ms) => {
+      const usual = await usually();
+      await confirmed();
+      slow([1], ms);
+      const own = upstreams[0]?.respond;
+      (upstreams[0] as VirtualUpstream).respond = (method, params) => {
+        if (method !== 'getSignatureStatuses') return own?.(method, params);
+        const { value, context } = chain.respond(method, params) as { context: object; value: unknown[] };
+        return { context, value: value.map((one, at) => ((params[0] as string[])[at] === LATE ? null : one)) };
+      };
+      chain.isFinal = true;
+      const began = time.passed;
+      const found = await observed(40);
+      expect((found.get('pi_mine landed finalized') ?? NEVER) - usual).toBeLessThan(DELAY_MAX_MS);
+      expect(found.has('pi_theirs landed finalized')).toBe(ms !== NEVER);
+      expect(time.passed - began).toBeLessThan(40 * 700);
+      hurry(upstreams);
+      if (ms === NEVER) expect([...(await observed(200)).keys()]).toEqual(['pi_theirs landed finalized']);
+    },
+  );
 });
