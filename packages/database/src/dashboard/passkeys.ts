@@ -1,5 +1,5 @@
 import { newPasskeyId } from '@pf/contracts';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import { type Database, inTransaction, type PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 import { lockPerson, type Proven } from './sessions.ts';
 
@@ -146,13 +146,13 @@ export async function findPasskey({ sql }: Database, credentialId: string): Prom
  * @returns false if it was removed meanwhile, or has meanwhile signed in elsewhere with another counter
  */
 export async function notePasskeyUse(
-  { sql }: Database,
+  prisma: PrismaTransaction,
   { id, counter }: KnownPasskey,
   use: { readonly counter: number; readonly at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    'UPDATE dashboard.passkeys SET counter = $3, last_used_at = $4 WHERE id = $1 AND counter = $2',
-    [id, counter, use.counter, use.at],
-  );
-  return rowCount === 1;
+  const { count } = await prisma.passkey.updateMany({
+    where: { id, counter },
+    data: { counter: use.counter, lastUsedAt: use.at },
+  });
+  return count === 1;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import { type Database, inTransaction, type PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 import { lockPerson, type Proven } from './sessions.ts';
 
@@ -75,6 +75,14 @@ export async function changePassword(
     await recordPersonalChange(client, source, { action: 'password.changed', subject: userId });
   });
 }
+
+/** Whether this is the hash of a person's password now. */
+export const isPasswordOf = async ({ credential }: PrismaTransaction, userId: string, hash: string): Promise<boolean> =>
+  (await credential.count({ where: { userId, providerId: 'credential', password: hash } })) > 0;
+
+/** Whether the password of a person was set since then: whatever proved who they are has ended with the one before. */
+export const isPasswordSince = async ({ credential }: PrismaTransaction, userId: string, at: Date): Promise<boolean> =>
+  (await credential.count({ where: { userId, providerId: 'credential', updatedAt: { gt: at } } })) > 0;
 
 /**
  * The password, and the end of what signed in before: sessions, links, passkeys, identities, tokens and approvals. The

@@ -1,6 +1,6 @@
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import type pg from 'pg';
-import type { Database } from '../postgres/database.ts';
+import type { Database, PrismaTransaction } from '../postgres/database.ts';
 
 /** What proves who makes a request: a session, or a personal token. */
 export interface Proof {
@@ -38,11 +38,32 @@ const IN_FORCE: Readonly<Record<Proof['kind'], string>> = {
  * the request does not end: what ends it waits, so that nothing is created with it afterwards. First of all locks.
  * @throws AccessEndedError if it has ended
  */
-export async function lockPerson(client: pg.ClientBase, { userId, proof, at }: Proven): Promise<void> {
-  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+export const lockPerson = (client: pg.ClientBase, person: Proven): Promise<void> =>
+  lock(async (statement, values) => (await client.query(statement, values)).rowCount, person);
+
+/**
+ * Runs `work` in one transaction in which the person is locked, as by `lockPerson`: for the sign-in library, which
+ * writes with Prisma.
+ * @throws AccessEndedError if the session or token of the request has ended
+ */
+export const whilePersonIsLocked = <T>(
+  { prisma }: Database,
+  person: Proven,
+  work: (transaction: PrismaTransaction) => Promise<T>,
+): Promise<T> =>
+  prisma.$transaction(async (transaction) => {
+    await lock((statement, values) => transaction.$executeRawUnsafe(statement, ...values), person);
+    return work(transaction);
+  });
+
+/** @param count runs a statement, and says how many rows it has found */
+async function lock(
+  count: (statement: string, values: unknown[]) => Promise<number | null>,
+  { userId, proof, at }: Proven,
+): Promise<void> {
+  await count('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
   if (proof === null) return;
-  const { rowCount } = await client.query(IN_FORCE[proof.kind], [proof.id, userId, at]);
-  if (rowCount !== 1) throw new AccessEndedError(proof.kind);
+  if ((await count(IN_FORCE[proof.kind], [proof.id, userId, at])) !== 1) throw new AccessEndedError(proof.kind);
 }
 
 /** Where a person is signed in. */

@@ -505,7 +505,7 @@ describe('the roles of the database', () => {
       expect(claimed).toMatchObject({ name: 'pf' });
       expect(await claimDeviceToken(database, { ...claim, deviceCode: second.deviceCode }, BY)).toBe('pending');
       const identity = { issuer: 'https://id.example', subject: 'sub' };
-      const linking = { ...identity, name: 'Ida', email: 'ida@shop.example', at: now };
+      const linking = { ...identity, name: 'Ida', email: 'ida@shop.example', began: now, at: now };
       expect(await linkIdentity(database, linking, BY)).toMatchObject({ isNew: true });
       const ida = await personOfIdentity(database, identity);
       expect(ida).toMatchObject({ email: linking.email });

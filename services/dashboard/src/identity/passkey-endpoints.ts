@@ -52,7 +52,7 @@ export function passkeyEndpoints({
       return { passkeys: (await passkeysOf(database, person.userId)).map(shownPasskey) };
     },
     async beginPasskey({ body, client, person, setCookies }) {
-      await identity.checkPassword(body.password, client);
+      await identity.checkPassword(body.password, person.userId);
       const { options, cookies } = await identity.beginPasskey(person, client);
       setCookies(cookies);
       return { options };
@@ -76,8 +76,8 @@ export function passkeyEndpoints({
       if (!renamed) throw new DashboardError('passkey.not_found');
       return { passkey: shownPasskey(renamed) };
     },
-    async removePasskey({ body, by, client, param, person: { email, userId } }) {
-      await identity.checkPassword(body.password, client);
+    async removePasskey({ body, by, param, person: { email, userId } }) {
+      await identity.checkPassword(body.password, userId);
       const removed = await removePasskey(database, { userId, passkeyId: param('passkeyId') }, by);
       if (!removed) throw new DashboardError('passkey.not_found');
       mailer.send(mails.passkeyRemoved(email, removed.name));
