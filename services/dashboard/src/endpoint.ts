@@ -25,7 +25,7 @@ export interface Admitted<A extends Access> {
   readonly person: A extends 'anyone' ? undefined : SignedIn;
   /** The account in the path, with the person's role in it. */
   readonly account: A extends readonly string[] ? MemberAccount : undefined;
-  /** Who and where, for the audit log. */
+  /** Who and where, for the audit log, and by what right, for the transaction of a change. */
   readonly by: AuditSource;
 }
 
@@ -124,6 +124,12 @@ async function admitNow<A extends Access>(
     address: client.address ?? null,
     userAgent: client.userAgent ?? null,
     requestId: String(response.getHeader('X-Request-Id')),
+    right: person && {
+      userId: person.userId,
+      proof: person.proof,
+      at: new Date(now()),
+      roles: typeof access === 'string' ? undefined : access,
+    },
   };
   return { client, person, account, by } as Admitted<A>;
 }

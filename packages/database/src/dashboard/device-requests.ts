@@ -3,7 +3,7 @@ import { newDeviceRequestId } from '@pf/contracts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 import { countPersonalTokens, type CreatedToken, insertPersonalToken } from './personal-tokens.ts';
-import { lockPerson, type Proven } from './sessions.ts';
+import { changingPerson } from './rights.ts';
 
 /** What asks for a token of a person, until they have decided. */
 export interface DeviceRequest {
@@ -74,19 +74,19 @@ export async function decideDeviceRequest(
   {
     userCode,
     userId,
-    proof,
     decision,
     at,
     max,
-  }: Proven & {
+  }: {
     readonly userCode: string;
+    readonly userId: string;
+    readonly at: Date;
     readonly decision: 'approved' | 'denied';
     readonly max: number;
   },
   source: AuditSource,
 ): Promise<'not_found' | 'full' | null> {
-  return inTransaction(database, async (client) => {
-    await lockPerson(client, { userId, proof, at });
+  return changingPerson(database, userId, source, async (client) => {
     if (decision === 'approved' && (await countPersonalTokens(client, userId, at)) >= max) return 'full';
     const { rows } = await client.query<{ id: string; client_name: string; address: string | null }>(
       `UPDATE dashboard.device_requests SET decision = $3, user_id = $2
@@ -159,7 +159,7 @@ export async function claimDeviceToken(
     }
     await client.query('DELETE FROM dashboard.device_requests WHERE id = $1', [id]);
     if (decision !== 'approved' || userId === null || email === null) return 'denied';
-    const token = { userId, proof: null, name, expiresAt, at, max };
+    const token = { userId, name, expiresAt, at, max };
     return (await insertPersonalToken(client, token, { ...source, id: userId, name: email })) ?? 'full';
   });
 }

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { type Database, inTransaction, type PrismaTransaction } from '../postgres/database.ts';
+import type { Database, PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
-import { lockPerson, type Proven } from './sessions.ts';
+import { changingPerson } from './rights.ts';
 
 /** A person who has set a new password. */
 interface Person {
@@ -45,8 +45,7 @@ export async function resetPassword(
   }: { readonly token: string; readonly person: Person; readonly hash: string; readonly at: Date },
   source: AuditSource,
 ): Promise<boolean> {
-  return inTransaction(database, async (client) => {
-    await lockPerson(client, { ...person, proof: null, at });
+  return changingPerson(database, person.userId, source, async (client) => {
     const { rowCount } = await client.query(
       'DELETE FROM dashboard.verifications WHERE identifier = ANY($1) AND value = $2 AND expires_at > $3',
       [linkOf(token), person.userId, at],
@@ -66,11 +65,10 @@ export async function resetPassword(
 /** Sets the new password of a person who has proved the old one. All that proved it before ends, their session, too. */
 export async function changePassword(
   database: Database,
-  { userId, proof, hash, at }: Proven & { readonly hash: string },
+  { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
   source: AuditSource,
 ): Promise<void> {
-  await inTransaction(database, async (client) => {
-    await lockPerson(client, { userId, proof, at });
+  await changingPerson(database, userId, source, async (client) => {
     await setPassword(client, { userId, hash, at });
     await recordPersonalChange(client, source, { action: 'password.changed', subject: userId });
   });

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { type Database, inTransaction, type PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 import { isPasswordSince } from './passwords.ts';
+import { changingPerson } from './rights.ts';
 
 /** A person at an identity provider. */
 export interface ProviderIdentity {
@@ -122,7 +123,7 @@ export async function unlinkIdentity(
   { userId, identityId }: { readonly userId: string; readonly identityId: string },
   source: AuditSource,
 ): Promise<LinkedIdentity | null> {
-  return inTransaction(database, async (client) => {
+  return changingPerson(database, userId, source, async (client) => {
     const identity = (await identitiesOf({ sql: client }, userId)).find(({ id }) => id === identityId);
     if (!identity) return null;
     const { issuer, subject } = identity;

@@ -131,8 +131,8 @@ export function signInEndpoints({
     },
     async endSession({ by, person, param }) {
       const id = param('sessionId');
-      if (!(await endSession(database, { userId: person.userId, id }))) throw new DashboardError('session.not_found');
-      await record(by, person, 'session.ended', id);
+      if (!(await endSession(database, { userId: person.userId, id }, by)))
+        throw new DashboardError('session.not_found');
       return DONE;
     },
     async changePassword({ body, by, client, person, setCookies }) {

@@ -3,6 +3,7 @@ import {
   AccessEndedError,
   type AuditSource,
   changePassword,
+  changingWithLibrary,
   credentialIdsOf,
   type Database,
   findPasskey,
@@ -14,10 +15,9 @@ import {
   type PasskeyCredential,
   personOfResetLink,
   type PrismaTransaction,
-  type Proven,
   type ProviderIdentity,
   resetPassword,
-  whilePersonIsLocked,
+  type Right,
 } from '@pf/database';
 import { verifyJWT } from 'better-auth/crypto';
 import { z } from 'zod';
@@ -144,12 +144,12 @@ export class Identity {
 
   /** A call of the library in a transaction in which the access of the person neither ends nor changes. */
   #answerWithLock(
-    person: Proven,
+    right: Right,
     call: (api: Auth['api'], prisma: PrismaTransaction) => Promise<Response>,
     proven: ProvenPassword | null = null,
   ): Promise<Answer> {
     return this.#answer((api) =>
-      whilePersonIsLocked(this.#database, person, (prisma) =>
+      changingWithLibrary(this.#database, right, (prisma) =>
         libraryTransaction.run({ prisma, proven }, () => call(api, prisma)),
       ),
     );
@@ -255,13 +255,13 @@ export class Identity {
   /** Sets a new password, and begins a session in place of all others. What was made before proves nothing any more. */
   async changePassword(
     { currentPassword, password }: { readonly currentPassword: string; readonly password: string },
-    { person: { proof, userId }, client }: InSession,
+    { person: { userId }, client }: InSession,
     by: AuditSource,
     at: Date,
   ): Promise<Cookies> {
     await this.checkPassword(currentPassword, userId);
     const hash = await this.#hash(password);
-    await changePassword(this.#database, { userId, proof, hash, at }, by);
+    await changePassword(this.#database, { userId, hash, at }, by);
     const stillProven = (prisma: PrismaTransaction) => isPasswordOf(prisma, userId, hash);
     const { cookies } = await this.#beginVerifiedSession({ userId, at }, client, stillProven, 'session.required');
     return cookies;

@@ -57,10 +57,10 @@ export function passkeyEndpoints({
       setCookies(cookies);
       return { options };
     },
-    async addPasskey({ body, by, client, person: { email, proof, userId }, setCookies }) {
+    async addPasskey({ body, by, client, person: { email, userId }, setCookies }) {
       const { credential, cookies } = await identity.createdPasskey(body.credential, userId, client);
       setCookies(cookies);
-      const passkey = { ...credential, userId, proof, name: body.name, at: new Date(now()), max: PASSKEYS_MAX };
+      const passkey = { ...credential, userId, name: body.name, at: new Date(now()), max: PASSKEYS_MAX };
       const added = await addPasskey(database, passkey, by);
       if (added === 'exists') throw new DashboardError('passkey.exists');
       if (added === 'full')
