@@ -114,6 +114,7 @@ describe('a change whose maker loses the right to make it meanwhile', () => {
       return { params: { userCode: (await waitingDevice()).userCode } };
     },
     async markAttentionDone() {
+      await cluster.database.sql.query('DELETE FROM dashboard.attention_done WHERE account_id = $1', [accountId]);
       return { params: await attentionItem('open') };
     },
     async reopenAttention() {

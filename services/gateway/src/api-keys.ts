@@ -126,7 +126,8 @@ export class ApiKeys {
   }
 
   /**
-   * The holder of the key or pass of an open stream, which was valid when it began.
+   * The holder of the key or pass of an open stream, or of a request whose body is there now, which was valid when it
+   * began.
    * @param graceSeconds for how long after its end a pass is still accepted
    * @throws as `holder`, but for limits
    */
