@@ -569,10 +569,11 @@ function headersOf({ address, userAgent, cookie }: Client): Headers {
 }
 
 /** The headers with the cookie of the session, and no other. */
-const withSession = (client: Client): Headers => headersOf({ ...client, cookie: only(client.cookie, SESSION) });
+const withSession = (client: Client): Headers => headersOf({ ...client, cookie: sessionCookieOf(client.cookie) });
 
-/** The cookies with such a name; undefined if there is none. */
-function only(cookie: string | undefined, name: RegExp): string | undefined {
-  const kept = (cookie ?? '').split(/; */).filter((pair) => name.test(pair.split('=')[0] ?? ''));
-  return kept.length === 0 ? undefined : kept.join('; ');
-}
+/** Of a Cookie header the part of the session. */
+export const sessionCookieOf = (cookie: string | undefined): string | undefined => only(cookie, SESSION);
+
+/** The first cookie with such a name; undefined if there is none. */
+const only = (cookie: string | undefined, name: RegExp): string | undefined =>
+  (cookie ?? '').split(/; */).find((pair) => name.test(pair.split('=')[0] ?? ''));
