@@ -127,7 +127,7 @@ export async function claimDeviceToken(
   return inTransaction(database, async (client) => {
     const hash = hashCode(deviceCode);
     // The person first, as a new password does, which deletes the request.
-    await client.query(
+    const { rowCount: locked } = await client.query(
       `SELECT FROM dashboard.users
         WHERE id = (SELECT user_id FROM dashboard.device_requests WHERE device_hash = $1) FOR NO KEY UPDATE`,
       [hash],
@@ -149,7 +149,8 @@ export async function claimDeviceToken(
     const [row] = rows;
     if (!row) return 'expired';
     const { id, client_name: name, decision, user_id: userId, email, early } = row;
-    if (decision === null) {
+    // Decided since the person was looked up: they are not locked. The next poll finds them.
+    if (decision === null || locked === 0) {
       await client.query(
         `UPDATE dashboard.device_requests
             SET polled_at = $2, interval_seconds = least(interval_seconds + $3, ${INTERVAL.max}) WHERE id = $1`,

@@ -121,7 +121,8 @@ export function createAuth({ database, limits, url, secret, mailer, mails, log }
       },
     },
     // The token of a link, or the cookie of a sign-in that is under way, cannot be read out of the database.
-    verification: { storeIdentifier: 'hashed' },
+    // `forgetExpired` deletes what has expired: the library would within a sign-in, whose transaction would wait.
+    verification: { storeIdentifier: 'hashed', disableCleanup: true },
     session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS },
     plugins: [secondFactor(), passkeyPlugin()],
     // The service limits by itself.
