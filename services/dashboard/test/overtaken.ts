@@ -3,20 +3,21 @@ import { until } from '@pf/testing';
 import type { Answer } from './person.ts';
 
 /**
- * Makes a request while a change is done but not committed. Commits once the request waits for the change, or was
- * answered without.
+ * Makes a request in the middle of a change: when it has locked its person, or when it is done but not committed. Goes
+ * on once the request waits for the change, or was answered without.
  */
 export async function overtaken<Body>(
   database: Database,
   change: (database: Database) => Promise<unknown>,
   request: () => Promise<Answer<Body>>,
+  when: 'locked' | 'done' = 'done',
 ): Promise<Answer<Body>> {
   const { sql } = database;
   let answer: Promise<Answer<Body>> | undefined;
   const connect = async () => {
     const client = await sql.connect();
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const beforeCommit = async (): Promise<void> => {
+    const ask = async (): Promise<void> => {
       let answered = false;
       answer = request().finally(() => (answered = true));
       // Who waits for it fails the test where `answer` is awaited.
@@ -32,8 +33,13 @@ export async function overtaken<Body>(
     };
     return {
       query: async (text: string, values?: unknown[]) => {
-        if (text === 'COMMIT') await beforeCommit();
-        return client.query(text, values);
+        if (when === 'done' && text === 'COMMIT') await ask();
+        const isLock = text.includes('dashboard.users') && text.endsWith('FOR NO KEY UPDATE');
+        if (when !== 'locked' || !isLock || answer) return client.query(text, values);
+        // A row that refers to the person waits, too: whatever the request writes before that is done.
+        const locked = await client.query(text.replace('NO KEY UPDATE', 'UPDATE'), values);
+        await ask();
+        return locked;
       },
       release: (error?: Error) => client.release(error),
     };

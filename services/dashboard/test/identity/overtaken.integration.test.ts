@@ -12,7 +12,7 @@ import { addPasskey } from './passkeys.ts';
 const BY = { kind: 'person', id: null, name: '', address: null, userAgent: null, requestId: null } as const;
 const NEW_PASSWORD = 'a password that was reset';
 
-describe('a request that a new password overtakes', () => {
+describe.each(['locked', 'done'] as const)('a request that a new password overtakes, its person %s', (when) => {
   const provider = new OpenIdProvider();
   let cluster: Cluster;
   let dashboard: Instance;
@@ -36,7 +36,7 @@ describe('a request that a new password overtakes', () => {
     const person = await personOfResetLink(cluster.database, token, at);
     if (!person) throw new Error('The link is invalid.');
     const reset = { token, person, hash: await hashPassword(NEW_PASSWORD), at };
-    return overtaken(cluster.database, (database) => resetPassword(database, reset, BY), request);
+    return overtaken(cluster.database, (database) => resetPassword(database, reset, BY), request, when);
   };
   /** How many sessions, identities and challenges there are of a person. */
   const left = async (name: string): Promise<number> => {
