@@ -33,7 +33,7 @@ describe('A request of a session', () => {
 
   it('is looked up when it is the turn of its address, which takes no turn of another', async () => {
     const { ask, lookedUp, answers } = dashboard();
-    const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(ask);
+    const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map((ip) => ask(ip));
     await Promise.resolve();
     expect(lookedUp).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2']);
     answers[0]?.();
@@ -63,7 +63,7 @@ describe('A request of a session', () => {
 
   it('waits for its turn with the others of its /48', async () => {
     const { ask, lookedUp, answers } = dashboard();
-    const asked = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:1::1'].map(ask);
+    const asked = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:1::1'].map((ip) => ask(ip));
     await Promise.resolve();
     expect(lookedUp).toEqual(['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1']);
     for (const answer of answers) answer();
