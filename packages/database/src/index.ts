@@ -16,6 +16,7 @@ export * from './dashboard/passkeys.ts';
 export * from './dashboard/passwords.ts';
 export * from './dashboard/personal-tokens.ts';
 export * from './dashboard/provider-identities.ts';
+export * from './dashboard/rights.ts';
 export * from './dashboard/sessions.ts';
 export * from './dashboard/settings.ts';
 export * from './dashboard/newest-events.ts';

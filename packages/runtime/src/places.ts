@@ -20,6 +20,22 @@ export class Places {
     return this.#taken === 0 && this.#line.length === 0;
   }
 
+  /**
+   * Runs the work in a place.
+   * @param refuse makes the error if none becomes free within `waitMs`, or too many wait already; nothing was done
+   */
+  async run<Result>(
+    { waitMs, refuse }: { readonly waitMs: number; readonly refuse: () => Error },
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (!(await this.take(waitMs))) throw refuse();
+    try {
+      return await work();
+    } finally {
+      this.free();
+    }
+  }
+
   /** @returns false if none became free within `waitMs`, or too many wait already */
   take(waitMs: number): Promise<boolean> | true {
     if (this.#taken < this.#most && this.#line.length === 0) {

@@ -31,7 +31,9 @@ export class Background {
     const ofAddress = slotsOfAddress(ip, ADDRESS_PLACES, (group) => `address ${group}`);
     const release = this.#slots.take({ ...ofAddress, all: PLACES.atOnce + PLACES.waiting });
     if (typeof release !== 'function') throw full(release.full);
-    const running = this.#run(work)
+    const refuse = () => new Error('it has waited for too long');
+    const running = this.#places
+      .run({ waitMs: PLACES.waitMs, refuse }, () => this.#try(work))
       .catch((error: unknown) =>
         this.#log.error({ err: error }, 'what follows a response failed, also when it was repeated'),
       )
@@ -46,15 +48,6 @@ export class Background {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#underWay);
-  }
-
-  async #run(work: () => Promise<unknown>): Promise<void> {
-    if (!(await this.#places.take(PLACES.waitMs))) throw new Error('it has waited for too long');
-    try {
-      await this.#try(work);
-    } finally {
-      this.#places.free();
-    }
   }
 
   /** The client does not hear of a failure, so it is tried again: Postgres may have been unavailable for a moment. */

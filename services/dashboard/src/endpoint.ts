@@ -6,7 +6,7 @@ import { addressGroup, jsonBody, readBytes, readQuery, sharingGroups, write, wri
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { DashboardError } from './dashboard-error.ts';
-import type { Client, Cookies, Identity, SignedIn } from './identity/identity.ts';
+import { type Client, type Cookies, type Identity, sessionCookieOf, type SignedIn } from './identity/identity.ts';
 import type { Limits } from './limits.ts';
 import type { Streams } from './streams.ts';
 import type { TokenHolders } from './tokens/token-holders.ts';
@@ -25,7 +25,7 @@ export interface Admitted<A extends Access> {
   readonly person: A extends 'anyone' ? undefined : SignedIn;
   /** The account in the path, with the person's role in it. */
   readonly account: A extends readonly string[] ? MemberAccount : undefined;
-  /** Who and where, for the audit log. */
+  /** Who and where, for the audit log, and by what right, for the transaction of a change. */
   readonly by: AuditSource;
 }
 
@@ -82,8 +82,12 @@ export function admit<A extends Access>(
   dependencies: ServingDependencies,
 ): Promise<Admitted<A>> {
   const admitting = (): Promise<Admitted<A>> => admitNow(request, response, admission, dependencies);
-  return admission.access === 'anyone' ? admitting() : dependencies.limits.inTurn('lookup', request.ip, admitting);
+  if (admission.access === 'anyone') return admitting();
+  const proof = tokenOf(request) ?? sessionCookieOf(request.headers.cookie);
+  return dependencies.limits.inTurn('lookup', request.ip, admitting, proof);
 }
+
+const tokenOf = (request: Request): string | undefined => BEARER.exec(request.get('authorization') ?? '')?.[1];
 
 async function admitNow<A extends Access>(
   request: Request,
@@ -91,7 +95,7 @@ async function admitNow<A extends Access>(
   { access, anyOrigin, sessionOnly }: Admission<A>,
   { database, identity, limits, now, origin, tokens }: ServingDependencies,
 ): Promise<Admitted<A>> {
-  const token = access === 'anyone' ? undefined : BEARER.exec(request.get('authorization') ?? '')?.[1];
+  const token = access === 'anyone' ? undefined : tokenOf(request);
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
   const isOurs = request.get('origin') === origin;
   if (changes && token === undefined && !anyOrigin && !isOurs) throw new DashboardError('origin.foreign');
@@ -124,6 +128,12 @@ async function admitNow<A extends Access>(
     address: client.address ?? null,
     userAgent: client.userAgent ?? null,
     requestId: String(response.getHeader('X-Request-Id')),
+    right: person && {
+      userId: person.userId,
+      proof: person.proof,
+      at: new Date(now()),
+      roles: typeof access === 'string' ? undefined : access,
+    },
   };
   return { client, person, account, by } as Admitted<A>;
 }

@@ -108,6 +108,8 @@ const TURNS = {
   lookup: { atOnce: 2, waiting: 200, waitMs: 2_000 },
   anyone: { atOnce: 2, waiting: 200, waitMs: 10_000 },
 } as const;
+/** The same of a session or token within an address: the burst of one leaves the others of an office their turns. */
+const PROOF_TURNS = { atOnce: 1, waiting: 100 } as const;
 /**
  * What sign-ins at the identity provider have under way in Postgres, of all addresses together: many of them leave
  * connections to those who sign in with a password.
@@ -156,6 +158,7 @@ export class Limits {
     lookup: new KeyedPlaces(TURNS.lookup.waiting),
     anyone: new KeyedPlaces(TURNS.anyone.waiting),
   };
+  readonly #ofProofs = new KeyedPlaces(PROOF_TURNS.waiting);
   readonly #ofProvider = new Places(PROVIDER_TURNS.atOnce, PROVIDER_TURNS.waiting);
 
   /** @param factor multiplies all limits, for tests */
@@ -173,22 +176,28 @@ export class Limits {
     if (nextMs !== null) throw exceeded(nextMs);
   }
 
-  /** Works for a request when it is the turn of its address. @throws DashboardError `rate_limit.exceeded` */
-  inTurn<Result>(kind: keyof typeof TURNS, ip: string | undefined, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Works for a request when it is the turn of its address, and there of its session or token, if it has one.
+   * @throws DashboardError `rate_limit.exceeded`
+   */
+  inTurn<Result>(
+    kind: keyof typeof TURNS,
+    ip: string | undefined,
+    work: () => Promise<Result>,
+    proof?: string,
+  ): Promise<Result> {
     const key = sharingGroups(ip).at(-1)?.group ?? '';
     const { atOnce: most, waitMs } = TURNS[kind];
-    const until = performance.now() + waitMs;
-    return this.#turns[kind].run({ key, most, until, refuse: () => exceeded(waitMs) }, work);
+    const turn = { until: performance.now() + waitMs, refuse: () => exceeded(waitMs) };
+    const ofAddress = () => this.#turns[kind].run({ key, most, ...turn }, work);
+    if (proof === undefined) return ofAddress();
+    return this.#ofProofs.run({ key: `${key} ${proof}`, most: PROOF_TURNS.atOnce, ...turn }, ofAddress);
   }
 
   /** Reads or writes for a sign-in at the identity provider. @throws DashboardError `service.unavailable` */
-  async inTurnOfProvider<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (!(await this.#ofProvider.take(PROVIDER_TURNS.waitMs))) throw new DashboardError('service.unavailable');
-    try {
-      return await work();
-    } finally {
-      this.#ofProvider.free();
-    }
+  inTurnOfProvider<Result>(work: () => Promise<Result>): Promise<Result> {
+    const refuse = () => new DashboardError('service.unavailable');
+    return this.#ofProvider.run({ waitMs: PROVIDER_TURNS.waitMs, refuse }, work);
   }
 
   /** Counts a request of a signed-in person. @throws DashboardError `rate_limit.exceeded` */

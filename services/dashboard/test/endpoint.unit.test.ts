@@ -20,9 +20,12 @@ describe('A request of a session', () => {
         },
       },
       limits: new Limits({} as Database, 1),
+      now: Date.now,
+      tokens: { find: (_token: string, address: string) => dependencies.identity.session({ address } as never) },
     } as unknown as ServingDependencies;
-    const ask = (ip: string): Promise<unknown> => {
-      const request = { ip, method: 'GET', headers: {}, get: () => undefined } as unknown as Request;
+    const ask = (ip: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+      const get = (name: string) => headers[name];
+      const request = { ip, method: 'GET', headers, get } as unknown as Request;
       return admit(request, response, { access: 'signed-in' }, dependencies).catch((error: unknown) => error);
     };
     return { ask, lookedUp, answers };
@@ -30,7 +33,7 @@ describe('A request of a session', () => {
 
   it('is looked up when it is the turn of its address, which takes no turn of another', async () => {
     const { ask, lookedUp, answers } = dashboard();
-    const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(ask);
+    const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map((ip) => ask(ip));
     await Promise.resolve();
     expect(lookedUp).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.2']);
     answers[0]?.();
@@ -40,9 +43,27 @@ describe('A request of a session', () => {
     for (const one of asked) expect(await one).toMatchObject({ code: 'session.required' });
   });
 
+  it.each([
+    ['session', 'cookie', 'pf.session_token='],
+    ['personal token', 'authorization', 'Bearer pft_'],
+  ])('is looked up before those of another %s of its address that came earlier', async (_kind, header, value) => {
+    const { ask, lookedUp, answers } = dashboard();
+    const flood = Array.from({ length: 300 }, () => ask('192.0.2.1', { [header]: `${value}a` }));
+    const own = ask('192.0.2.1', { [header]: `${value}b` });
+    await new Promise(setImmediate);
+    expect(lookedUp).toHaveLength(2);
+    answers[1]?.();
+    expect(await own).not.toMatchObject({ code: 'rate_limit.exceeded' });
+    for (let answered = 0; answered < answers.length; answered += 1) {
+      answers[answered]?.();
+      await new Promise(setImmediate);
+    }
+    await Promise.all(flood);
+  });
+
   it('waits for its turn with the others of its /48', async () => {
     const { ask, lookedUp, answers } = dashboard();
-    const asked = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:1::1'].map(ask);
+    const asked = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:0:2::1', '2001:db8:1::1'].map((ip) => ask(ip));
     await Promise.resolve();
     expect(lookedUp).toEqual(['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1']);
     for (const answer of answers) answer();

@@ -126,7 +126,8 @@ export class ApiKeys {
   }
 
   /**
-   * The holder of the key or pass of an open stream, which was valid when it began.
+   * The holder of the key or pass of an open stream, or of a request whose body is there now, which was valid when it
+   * began.
    * @param graceSeconds for how long after its end a pass is still accepted
    * @throws as `holder`, but for limits
    */
@@ -148,13 +149,8 @@ export class ApiKeys {
   }
 
   /** However many keys are guessed, from however many addresses, they take two connections at most. */
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (!(await this.#turns.take(this.#turnMs))) throw new ApiError('service.unavailable');
-    try {
-      return await work();
-    } finally {
-      this.#turns.free();
-    }
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.run({ waitMs: this.#turnMs, refuse: () => new ApiError('service.unavailable') }, work);
   }
 
   async #person(text: string, graceSeconds: number): Promise<Holder> {

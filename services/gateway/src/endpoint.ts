@@ -1,7 +1,7 @@
 import { type Operation, parseIntentId, payerLinkView, type ShownPaymentLink } from '@pf/contracts';
 import { forOwner, type Owner, type RequestRecord } from '@pf/database';
 import { type PublicIntent, payerView } from '@pf/domain';
-import { sharingGroups, shownPath, statusOf, wantsStream, write } from '@pf/http';
+import { readBytes, sharingGroups, shownPath, statusOf, wantsStream, write } from '@pf/http';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.ts';
 import { type ApiKeys, type Holder, isPayer, requireAccess } from './api-keys.ts';
@@ -15,6 +15,8 @@ import type { Strangers } from './limits/strangers.ts';
 import type { RequestRecords } from './request-records.ts';
 import { keyInHeader } from './idempotency.ts';
 
+/** The methods of requests that have a body, if only an empty one. */
+const BODIES: ReadonlySet<Operation['method']> = new Set(['post', 'put', 'patch']);
 /** Any id that has the form is recorded, whether or not there is such an intent. */
 const PARTITIONS_MAX = 256;
 
@@ -39,7 +41,7 @@ export interface InModes {
   readonly test: Pick<Endpoint, 'handle'>;
 }
 
-/** A request with a valid key of sufficient scope, a pass or a secret; its body has not been read yet. */
+/** A request with a valid key of sufficient scope, a pass or a secret; its body is there, not parsed. */
 export interface Call {
   readonly holder: Holder;
   readonly request: Request;
@@ -92,6 +94,11 @@ export const serve =
     // Until its client has the response. The client may have disconnected meanwhile.
     if (operation.method === 'get' && !response.destroyed && !wantsStream(operation, request))
       response.once('close', readings.begin(holder, request.ip));
+    // Only of who may make it: nobody else holds a body back here. Who does has no key that was revoked meanwhile.
+    if (BODIES.has(operation.method)) {
+      await readBytes(request, response);
+      if (!opened) await keys.stillHolder(authorization, 0);
+    }
     const endpoint = holder.livemode ? live : test;
     const result = await forOwner(ownerOf(holder, request.ip), () => endpoint.handle({ holder, request, response }));
     response.locals['intentId'] ??= createdBy(result);

@@ -7,6 +7,7 @@ import { RedisClient } from '@pf/redis';
 import type { WakeQueue } from '@pf/redis/wakes';
 import { createLogger } from '@pf/runtime';
 import type { Screening } from '@pf/screening';
+import { ApiError } from '../src/api-error.ts';
 import { ApiKeys, type Holder } from '../src/api-keys.ts';
 import { createApp } from '../src/app.ts';
 import { ClientSecrets } from '../src/client-secrets.ts';
@@ -39,6 +40,8 @@ export interface BareAppOptions {
   readonly failure?: (dependency: string) => Error;
   /** The holder of any key that is sent. Without one, keys are looked up, which fails. */
   readonly holder?: KeyHolder;
+  /** Whether the key of the holder was revoked since it was looked up. Default: no. */
+  readonly isRevoked?: () => boolean;
   /** Multiplies the rates of the holder's plan. */
   readonly rateFactor?: number;
   /** Multiplies what an address may ask without a valid key. Default 1,000. */
@@ -48,12 +51,18 @@ export interface BareAppOptions {
 /** Accepts any well-formed key as the holder's. */
 class OneHolder extends ApiKeys {
   readonly #holder: KeyHolder;
-  constructor(database: Database, holder: KeyHolder) {
+  readonly #isRevoked: () => boolean;
+  constructor(database: Database, holder: KeyHolder, isRevoked: () => boolean) {
     super(database);
     this.#holder = holder;
+    this.#isRevoked = isRevoked;
   }
   override async holder(authorization: string | undefined): Promise<Holder> {
     return authorization?.startsWith('Bearer pk_') ? this.#holder : super.holder(authorization);
+  }
+  override async stillHolder(authorization: string | undefined): Promise<Holder> {
+    if (this.#isRevoked()) throw new ApiError('api_key.invalid');
+    return this.holder(authorization);
   }
 }
 
@@ -66,6 +75,7 @@ export interface BareApp {
 export async function startBareApp({
   failure = (dependency) => new Error(`${dependency} must not be called`),
   holder,
+  isRevoked = () => false,
   rateFactor,
   strangersFactor = 1_000,
 }: BareAppOptions = {}): Promise<BareApp> {
@@ -106,7 +116,7 @@ export async function startBareApp({
     feeds: new Feeds(database, 'redis://127.0.0.1:1', log),
     intentHolders: new IntentHolders({ live: database, test: database }),
     keyring: Buffer.alloc(32),
-    keys: holder ? new OneHolder(database, holder) : new ApiKeys(database),
+    keys: holder ? new OneHolder(database, holder, isRevoked) : new ApiKeys(database),
     limiter: new Limiter(new RateLimits(new SharedBuckets(redis, '')), rateFactor),
     log,
     payByAmount: true,

@@ -105,7 +105,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A new password and the end of what was made before it are one transaction',
     file: 'packages/database/src/dashboard/passwords.ts',
-    guard: 'return inTransaction(database, async (client) => {',
+    guard: 'return changingPerson(database, person.userId, source, async (client) => {',
     instead: 'return Promise.resolve(database.sql as unknown as pg.PoolClient).then(async (client) => {',
     test: {
       file: 'services/dashboard/test/dashboard.integration.test.ts',
@@ -165,7 +165,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A passkey is added with the password only',
     file: 'services/dashboard/src/identity/passkey-endpoints.ts',
-    guard: 'await identity.checkPassword(body.password, client);\n      const { options',
+    guard: 'await identity.checkPassword(body.password, person.userId);\n      const { options',
     instead: 'const { options',
     test: {
       file: 'services/dashboard/test/identity/passkeys.integration.test.ts',
@@ -332,8 +332,8 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A program is approved with a passkey of its person',
     file: 'services/dashboard/src/identity/identity.ts',
-    guard: '(userId !== undefined && passkey.userId !== userId)',
-    instead: 'false',
+    guard: 'const isTheirs = passkey.userId === userId;',
+    instead: 'const isTheirs = true;',
     test: {
       file: 'services/dashboard/test/tokens/device.integration.test.ts',
       name: 'takes a passkey of the person, for a challenge of the approval',
@@ -412,7 +412,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A burst of one address leaves connections to Postgres to other people',
     file: 'services/dashboard/src/endpoint.ts',
-    guard: "dependencies.limits.inTurn('lookup', request.ip, admitting)",
+    guard: "dependencies.limits.inTurn('lookup', request.ip, admitting, proof)",
     instead: 'admitting()',
     test: {
       file: 'services/dashboard/test/endpoint.unit.test.ts',
@@ -487,6 +487,76 @@ export const dashboardGuards: readonly Mutant[] = [
     test: {
       file: 'services/dashboard/test/limits.integration.test.ts',
       name: 'limits everything that is recorded, and refuses nothing that takes an access away',
+    },
+  },
+  {
+    name: 'A change is made only while the session or token of its request is in force',
+    file: 'packages/database/src/dashboard/rights.ts',
+    guard: '[proof.id, userId, at])) !== 1)',
+    instead: '[proof.id, userId, at])) === null)',
+    test: {
+      file: 'services/dashboard/test/rights.integration.test.ts',
+      name: 'is not made once the session has ended',
+    },
+  },
+  {
+    name: 'A change of an account is made only while the role allows it',
+    file: 'packages/database/src/dashboard/rights.ts',
+    guard: 'if (rowCount !== 1) throw new',
+    instead: 'if (rowCount === null) throw new',
+    test: {
+      file: 'services/dashboard/test/rights.integration.test.ts',
+      name: 'is not made once the role does not allow it',
+    },
+  },
+  {
+    name: 'A session begins only with the password that is in force',
+    file: 'services/dashboard/src/identity/auth.ts',
+    guard: 'proven.hash === given.hash && ',
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/identity/overtaken.integration.test.ts',
+      name: 'begins no session with the password before',
+    },
+  },
+  {
+    name: 'A session begins only with a passkey that is still there',
+    file: 'services/dashboard/src/identity/identity.ts',
+    guard: 'if (!(await stillProven(prisma))) throw',
+    instead: 'if (!(await stillProven(prisma)) && refusal === undefined) throw',
+    test: {
+      file: 'services/dashboard/test/identity/overtaken.integration.test.ts',
+      name: 'begins no session with a passkey from before',
+    },
+  },
+  {
+    name: 'A session begins only with an identity that is still linked',
+    file: 'services/dashboard/src/identity/identity.ts',
+    guard: 'if (!(await isLinked(prisma, identity, { userId, began }))) throw',
+    instead: "if (await isLinked(prisma, identity, { userId: '', began })) throw",
+    test: {
+      file: 'services/dashboard/test/identity/overtaken.integration.test.ts',
+      name: 'begins no session with an identity that it unlinks',
+    },
+  },
+  {
+    name: 'A sign-in at the provider that began before a new password links nothing',
+    file: 'packages/database/src/dashboard/provider-identities.ts',
+    guard: "if (found.ended) return 'ended';",
+    instead: '',
+    test: {
+      file: 'services/dashboard/test/identity/overtaken.integration.test.ts',
+      name: 'links no identity by a sign-in at the provider that began before',
+    },
+  },
+  {
+    name: 'The burst of one session leaves the others of its address their turns',
+    file: 'services/dashboard/src/limits.ts',
+    guard: 'if (proof === undefined) return',
+    instead: 'if (proof !== null) return',
+    test: {
+      file: 'services/dashboard/test/endpoint.unit.test.ts',
+      name: 'is looked up before those of another session of its address that came earlier',
     },
   },
 ];

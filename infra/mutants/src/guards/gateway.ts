@@ -686,4 +686,14 @@ export const gatewayGuards: readonly Mutant[] = [
       name: 'gives its amount back where it is refused with rate_limit.exceeded',
     },
   },
+  {
+    name: 'A key that was revoked while the body was held back does nothing',
+    file: 'services/gateway/src/endpoint.ts',
+    guard: 'if (!opened) await keys.stillHolder(authorization, 0);',
+    instead: '',
+    test: {
+      file: 'services/gateway/test/held-back.unit.test.ts',
+      name: 'is refused for createIntent when its key was revoked meanwhile',
+    },
+  },
 ];

@@ -56,7 +56,6 @@ describe('pf with a login', () => {
     const at = new Date();
     const wanted = {
       userId,
-      proof: null,
       name: 'pf on a test',
       at,
       expiresAt: new Date(at.getTime() + DAY_MS),

@@ -5,6 +5,7 @@ import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
 import { type AuditSource, recordChange } from '../dashboard/audit.ts';
 import { type Database, inTransaction } from '../postgres/database.ts';
+import { changingAccount } from '../dashboard/rights.ts';
 
 /** An API key without its text. */
 export interface ApiKey {
@@ -133,7 +134,7 @@ export async function revokeKey(
   { accountId, keyId, at = new Date() }: { readonly accountId: string; readonly keyId: string; readonly at?: Date },
   by?: AuditSource,
 ): Promise<ApiKey | null> {
-  return inTransaction(database, async (client) => {
+  return changingAccount(database, accountId, by ?? {}, async (client) => {
     const { rowCount } = await client.query(
       'UPDATE service.api_keys SET revoked_at = $3 WHERE id = $1 AND account_id = $2 AND revoked_at IS NULL',
       [keyId, accountId, at],

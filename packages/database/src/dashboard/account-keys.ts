@@ -1,31 +1,18 @@
 import { type ApiKey, insertKey, type NewApiKey } from '../accounts/api-keys.ts';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import type { AuditSource } from './audit.ts';
-import { lockMember, lockMembers, type ProvenMember } from './members.ts';
+import { changingAccount } from './rights.ts';
 
 /**
  * Creates a key of an account. `key` is its plain text, which is not stored.
- * @throws AccessEndedError if its maker may create none any more
  * @returns null if the account has `max` keys in this mode that are neither revoked nor expired
  */
 export async function createAccountKey(
   database: Database,
-  {
-    at,
-    max,
-    maker,
-    ...key
-  }: NewApiKey & {
-    readonly at: Date;
-    readonly max: number;
-    /** Null: an operator. */
-    readonly maker: ProvenMember | null;
-  },
+  { at, max, ...key }: NewApiKey & { readonly at: Date; readonly max: number },
   by: AuditSource,
 ): Promise<(ApiKey & { readonly key: string }) | null> {
-  return inTransaction(database, async (client) => {
-    if (maker) await lockMember(client, key.accountId, maker);
-    else await lockMembers(client, key.accountId);
+  return changingAccount(database, key.accountId, by, async (client) => {
     const { rows } = await client.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM service.api_keys
         WHERE account_id = $1 AND livemode = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)`,

@@ -3,7 +3,8 @@ import { ATTENTION_DONE_BY, type AttentionKind, type PaymentAttentionKind } from
 import type pg from 'pg';
 import type { IntentOwner } from '../ledger/intents.ts';
 import { MISMATCH_STANDS } from '../ledger/withdrawn-mismatches.ts';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
+import { changingAccount } from './rights.ts';
 import { type AuditSource, recordChange } from './audit.ts';
 
 /** Something that an account should look at. What a kind does not have is null. */
@@ -257,7 +258,7 @@ export async function markAttentionDone(
   { owner, item, userId, at }: Marking & { readonly userId: string; readonly at: Date },
   by: AuditSource,
 ): Promise<void> {
-  await inTransaction(database, async (client) => {
+  await changingAccount(database, owner.accountId, by, async (client) => {
     const { rowCount } = await client.query(
       `INSERT INTO dashboard.attention_done (account_id, livemode, item_id, kind, intent_id, done_at, user_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
@@ -270,7 +271,7 @@ export async function markAttentionDone(
 
 /** Takes the mark of a payment away, if it has one, and records who has. */
 export async function reopenAttention(database: Database, { owner, item }: Marking, by: AuditSource): Promise<void> {
-  await inTransaction(database, async (client) => {
+  await changingAccount(database, owner.accountId, by, async (client) => {
     const { rowCount } = await client.query(
       'DELETE FROM dashboard.attention_done WHERE account_id = $1 AND livemode = $2 AND item_id = $3',
       [owner.accountId, owner.livemode, item.id],

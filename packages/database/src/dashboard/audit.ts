@@ -9,6 +9,7 @@ import {
 } from '@pf/contracts/dashboard';
 import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
+import type { Right } from './rights.ts';
 
 /** A connection to Postgres, or a transaction on one. */
 interface Writer {
@@ -29,6 +30,8 @@ export interface AuditSource {
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly requestId: string | null;
+  /** By what a person may do it: it is judged in the transaction of the change. */
+  readonly right?: Right | undefined;
 }
 
 /** What was changed. */
@@ -44,7 +47,7 @@ export interface AuditedChange {
   readonly after?: Readonly<Record<string, unknown>> | null;
 }
 
-export interface AuditEntry extends Required<AuditedChange>, Required<AuditSource> {
+export interface AuditEntry extends Required<AuditedChange>, Required<Omit<AuditSource, 'right'>> {
   readonly entryId: string;
   readonly action: ListedAction;
   readonly at: Date;

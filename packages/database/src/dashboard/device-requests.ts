@@ -3,7 +3,7 @@ import { newDeviceRequestId } from '@pf/contracts';
 import { type Database, inTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
 import { countPersonalTokens, type CreatedToken, insertPersonalToken } from './personal-tokens.ts';
-import { lockPerson, type Proven } from './sessions.ts';
+import { changingPerson } from './rights.ts';
 
 /** What asks for a token of a person, until they have decided. */
 export interface DeviceRequest {
@@ -74,19 +74,19 @@ export async function decideDeviceRequest(
   {
     userCode,
     userId,
-    proof,
     decision,
     at,
     max,
-  }: Proven & {
+  }: {
     readonly userCode: string;
+    readonly userId: string;
+    readonly at: Date;
     readonly decision: 'approved' | 'denied';
     readonly max: number;
   },
   source: AuditSource,
 ): Promise<'not_found' | 'full' | null> {
-  return inTransaction(database, async (client) => {
-    await lockPerson(client, { userId, proof, at });
+  return changingPerson(database, userId, source, async (client) => {
     if (decision === 'approved' && (await countPersonalTokens(client, userId, at)) >= max) return 'full';
     const { rows } = await client.query<{ id: string; client_name: string; address: string | null }>(
       `UPDATE dashboard.device_requests SET decision = $3, user_id = $2
@@ -127,7 +127,7 @@ export async function claimDeviceToken(
   return inTransaction(database, async (client) => {
     const hash = hashCode(deviceCode);
     // The person first, as a new password does, which deletes the request.
-    await client.query(
+    const { rowCount: locked } = await client.query(
       `SELECT FROM dashboard.users
         WHERE id = (SELECT user_id FROM dashboard.device_requests WHERE device_hash = $1) FOR NO KEY UPDATE`,
       [hash],
@@ -149,7 +149,8 @@ export async function claimDeviceToken(
     const [row] = rows;
     if (!row) return 'expired';
     const { id, client_name: name, decision, user_id: userId, email, early } = row;
-    if (decision === null) {
+    // Decided since the person was looked up: they are not locked. The next poll finds them.
+    if (decision === null || locked === 0) {
       await client.query(
         `UPDATE dashboard.device_requests
             SET polled_at = $2, interval_seconds = least(interval_seconds + $3, ${INTERVAL.max}) WHERE id = $1`,
@@ -159,7 +160,7 @@ export async function claimDeviceToken(
     }
     await client.query('DELETE FROM dashboard.device_requests WHERE id = $1', [id]);
     if (decision !== 'approved' || userId === null || email === null) return 'denied';
-    const token = { userId, proof: null, name, expiresAt, at, max };
+    const token = { userId, name, expiresAt, at, max };
     return (await insertPersonalToken(client, token, { ...source, id: userId, name: email })) ?? 'full';
   });
 }

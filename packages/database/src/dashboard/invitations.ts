@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { newInvitationId } from '@pf/contracts';
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
-import { lockMembers, lockMemberships, type Membership } from './members.ts';
+import { countMemberships, type Membership } from './members.ts';
+import { changingAccount, changingPerson } from './rights.ts';
 
 /** An invitation that can still be accepted. */
 export interface Invitation {
@@ -52,8 +53,7 @@ export async function invite(
   source: AuditSource,
 ): Promise<Invitation | 'member' | 'full'> {
   const { accountId, email, role, token, invitedBy, at, expiresAt, max } = invitation;
-  return inTransaction(database, async (client) => {
-    await lockMembers(client, accountId);
+  return changingAccount(database, accountId, source, async (client) => {
     const { rows } = await client.query<{ is_member: boolean; count: number }>(
       `SELECT coalesce(bool_or(u.email = $2), false) AS is_member,
               count(*)::int + (SELECT count(*)::int FROM dashboard.invitations
@@ -96,7 +96,7 @@ export async function withdrawInvitation(
   { accountId, id }: { readonly accountId: string; readonly id: string },
   source: AuditSource,
 ): Promise<boolean> {
-  return inTransaction(database, async (client) => {
+  return changingAccount(database, accountId, source, async (client) => {
     const { rows } = await client.query<{ email: string; role: string }>(
       'DELETE FROM dashboard.invitations WHERE account_id = $1 AND id = $2 RETURNING email, role',
       [accountId, id],
@@ -130,8 +130,8 @@ export async function acceptInvitation(
   },
   source: AuditSource,
 ): Promise<Membership | 'invalid' | 'full'> {
-  return inTransaction(database, async (client) => {
-    const count = await lockMemberships(client, userId);
+  return changingPerson(database, userId, source, async (client) => {
+    const count = await countMemberships(client, userId);
     const { rows } = await client.query<{ id: string; account_id: string; role: string; name: string }>(
       // The invitation may have been made while its owner was removed.
       `SELECT i.id, i.account_id, i.role, a.name

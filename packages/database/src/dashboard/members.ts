@@ -3,9 +3,9 @@ import type { Plan } from '@pf/contracts';
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import type { AccountId } from '@pf/domain';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
-import { AccessEndedError, lockPerson, type Proven } from './sessions.ts';
+import { changingAccount, changingPerson } from './rights.ts';
 
 /** A person's role in an account. */
 export interface Membership {
@@ -72,40 +72,13 @@ export async function memberAccount(
   };
 }
 
-/** How many accounts a person is a member of. Until the transaction ends, this person joins no other one. */
-export async function lockMemberships(client: pg.ClientBase, userId: string): Promise<number> {
-  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+/** How many accounts a person is a member of. Of a person who is locked, until the transaction ends. */
+export async function countMemberships(client: pg.ClientBase, userId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM dashboard.members WHERE user_id = $1',
     [userId],
   );
   return rows[0]?.count ?? 0;
-}
-
-/** Until the transaction ends, the members and invitations of this account are changed by no other one. */
-export async function lockMembers(client: pg.ClientBase, accountId: string): Promise<void> {
-  await client.query('SELECT FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
-}
-
-/** A person who does in an account what outlasts their role in it. */
-export interface ProvenMember extends Proven {
-  /** Those that may do it. */
-  readonly roles: readonly Role[];
-}
-
-/**
- * Until the transaction ends, the access of this person does not end, and the members of the account do not change.
- * @throws AccessEndedError if it has ended
- */
-export async function lockMember(
-  client: pg.ClientBase,
-  accountId: string,
-  { roles, ...person }: ProvenMember,
-): Promise<void> {
-  await lockPerson(client, person);
-  await lockMembers(client, accountId);
-  const member = await memberAccount({ sql: client }, { accountId, userId: person.userId });
-  if (!member || !roles.includes(member.role)) throw new AccessEndedError('role');
 }
 
 /**
@@ -117,8 +90,8 @@ export async function createOwnedAccount(
   { name, userId, max }: { readonly name: string; readonly userId: string; readonly max: number },
   source: AuditSource,
 ): Promise<MemberAccount | null> {
-  return inTransaction(database, async (client) => {
-    if ((await lockMemberships(client, userId)) >= max) return null;
+  return changingPerson(database, userId, source, async (client) => {
+    if ((await countMemberships(client, userId)) >= max) return null;
     const id = newAccountId();
     const { rows } = await client.query<{ plan: string; created_at: Date }>(
       'INSERT INTO service.accounts (id, name) VALUES ($1, $2) RETURNING plan, created_at',
@@ -141,11 +114,10 @@ export async function renameAccount(
   name: string,
   source: AuditSource,
 ): Promise<void> {
-  await inTransaction(database, async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      'SELECT name FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE',
-      [accountId],
-    );
+  await changingAccount(database, accountId, source, async (client) => {
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM service.accounts WHERE id = $1', [
+      accountId,
+    ]);
     const before = { name: rows[0]?.name };
     if (before.name === name) return;
     await client.query('UPDATE service.accounts SET name = $2 WHERE id = $1', [accountId, name]);
@@ -193,8 +165,7 @@ export async function changeMember(
   { accountId, userId, role }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
   source: AuditSource,
 ): Promise<MemberRefusal | null> {
-  return inTransaction(database, async (client) => {
-    await lockMembers(client, accountId);
+  return changingAccount(database, accountId, source, async (client) => {
     const { rows } = await client.query<{ role: string; email: string; owners: number }>(
       `SELECT m.role, u.email, (SELECT count(*)::int FROM dashboard.members
                                  WHERE account_id = $1 AND role = 'owner') AS owners

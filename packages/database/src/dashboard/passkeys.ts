@@ -1,7 +1,7 @@
 import { newPasskeyId } from '@pf/contracts';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database, PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
-import { lockPerson, type Proven } from './sessions.ts';
+import { changingPerson } from './rights.ts';
 
 /** A passkey as its person sees it. */
 export interface Passkey {
@@ -47,7 +47,9 @@ export async function credentialIdsOf({ sql }: Database, userId: string): Promis
   return rows.map(({ id }) => id);
 }
 
-interface NewPasskey extends PasskeyCredential, Proven {
+interface NewPasskey extends PasskeyCredential {
+  readonly userId: string;
+  readonly at: Date;
   readonly name: string;
   /** How many the person may have. */
   readonly max: number;
@@ -56,11 +58,10 @@ interface NewPasskey extends PasskeyCredential, Proven {
 /** @returns `full` if the person has `max` passkeys, `exists` if the credential is a passkey already */
 export async function addPasskey(
   database: Database,
-  { userId, proof, name, credentialId, publicKey, counter, at, max }: NewPasskey,
+  { userId, name, credentialId, publicKey, counter, at, max }: NewPasskey,
   source: AuditSource,
 ): Promise<Passkey | 'full' | 'exists'> {
-  return inTransaction(database, async (client) => {
-    await lockPerson(client, { userId, proof, at });
+  return changingPerson(database, userId, source, async (client) => {
     const { rowCount } = await client.query('SELECT FROM dashboard.passkeys WHERE user_id = $1', [userId]);
     if ((rowCount ?? 0) >= max) return 'full';
     const { rows } = await client.query<Passkey>(
@@ -86,7 +87,7 @@ export async function renamePasskey(
   { userId, passkeyId, name }: OwnPasskey & { readonly name: string },
   source: AuditSource,
 ): Promise<Passkey | null> {
-  return inTransaction(database, async (client) => {
+  return changingPerson(database, userId, source, async (client) => {
     const { rows } = await client.query<Passkey>(
       `SELECT ${COLUMNS} FROM dashboard.passkeys WHERE id = $1 AND user_id = $2 FOR UPDATE`,
       [passkeyId, userId],
@@ -115,7 +116,7 @@ export async function removePasskey(
   { userId, passkeyId }: OwnPasskey,
   source: AuditSource,
 ): Promise<Pick<Passkey, 'name'> | null> {
-  return inTransaction(database, async (client) => {
+  return changingPerson(database, userId, source, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       'DELETE FROM dashboard.passkeys WHERE id = $1 AND user_id = $2 RETURNING name',
       [passkeyId, userId],
@@ -146,13 +147,13 @@ export async function findPasskey({ sql }: Database, credentialId: string): Prom
  * @returns false if it was removed meanwhile, or has meanwhile signed in elsewhere with another counter
  */
 export async function notePasskeyUse(
-  { sql }: Database,
+  prisma: PrismaTransaction,
   { id, counter }: KnownPasskey,
   use: { readonly counter: number; readonly at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await sql.query(
-    'UPDATE dashboard.passkeys SET counter = $3, last_used_at = $4 WHERE id = $1 AND counter = $2',
-    [id, counter, use.counter, use.at],
-  );
-  return rowCount === 1;
+  const { count } = await prisma.passkey.updateMany({
+    where: { id, counter },
+    data: { counter: use.counter, lastUsedAt: use.at },
+  });
+  return count === 1;
 }

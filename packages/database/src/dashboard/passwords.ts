@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database, PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
-import { lockPerson, type Proven } from './sessions.ts';
+import { changingPerson } from './rights.ts';
 
 /** A person who has set a new password. */
 interface Person {
@@ -45,8 +45,7 @@ export async function resetPassword(
   }: { readonly token: string; readonly person: Person; readonly hash: string; readonly at: Date },
   source: AuditSource,
 ): Promise<boolean> {
-  return inTransaction(database, async (client) => {
-    await lockPerson(client, { ...person, proof: null, at });
+  return changingPerson(database, person.userId, source, async (client) => {
     const { rowCount } = await client.query(
       'DELETE FROM dashboard.verifications WHERE identifier = ANY($1) AND value = $2 AND expires_at > $3',
       [linkOf(token), person.userId, at],
@@ -66,15 +65,22 @@ export async function resetPassword(
 /** Sets the new password of a person who has proved the old one. All that proved it before ends, their session, too. */
 export async function changePassword(
   database: Database,
-  { userId, proof, hash, at }: Proven & { readonly hash: string },
+  { userId, hash, at }: { readonly userId: string; readonly hash: string; readonly at: Date },
   source: AuditSource,
 ): Promise<void> {
-  await inTransaction(database, async (client) => {
-    await lockPerson(client, { userId, proof, at });
+  await changingPerson(database, userId, source, async (client) => {
     await setPassword(client, { userId, hash, at });
     await recordPersonalChange(client, source, { action: 'password.changed', subject: userId });
   });
 }
+
+/** Whether this is the hash of a person's password now. */
+export const isPasswordOf = async ({ credential }: PrismaTransaction, userId: string, hash: string): Promise<boolean> =>
+  (await credential.count({ where: { userId, providerId: 'credential', password: hash } })) > 0;
+
+/** Whether the password of a person was set since then: whatever proved who they are has ended with the one before. */
+export const isPasswordSince = async ({ credential }: PrismaTransaction, userId: string, at: Date): Promise<boolean> =>
+  (await credential.count({ where: { userId, providerId: 'credential', updatedAt: { gt: at } } })) > 0;
 
 /**
  * The password, and the end of what signed in before: sessions, links, passkeys, identities, tokens and approvals. The

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { newPersonalToken, newPersonalTokenId, personalTokenHint } from '@pf/contracts';
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
-import { lockPerson, type Proven } from './sessions.ts';
+import { changingPerson } from './rights.ts';
 
 /** A personal token without its text. */
 export interface PersonalToken {
@@ -40,7 +40,9 @@ const ENDED_MAX = 50;
 /** SHA-256 of a token's text: what is stored and looked up. 190 random bits need no salt and no slow hash. */
 const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-interface NewToken extends Proven {
+interface NewToken {
+  readonly userId: string;
+  readonly at: Date;
   readonly name: string;
   readonly expiresAt: Date;
   /** How many the person may have that are neither revoked nor expired. */
@@ -55,15 +57,15 @@ export const createPersonalToken = (
   database: Database,
   token: NewToken,
   source: AuditSource,
-): Promise<CreatedToken | null> => inTransaction(database, (client) => insertPersonalToken(client, token, source));
+): Promise<CreatedToken | null> =>
+  changingPerson(database, token.userId, source, (client) => insertPersonalToken(client, token, source));
 
-/** As createPersonalToken, within the caller's transaction. */
+/** As createPersonalToken, within the caller's transaction, which has locked the person. */
 export async function insertPersonalToken(
   client: pg.ClientBase,
-  { userId, proof, name, expiresAt, at, max }: NewToken,
+  { userId, name, expiresAt, at, max }: NewToken,
   source: AuditSource,
 ): Promise<CreatedToken | null> {
-  await lockPerson(client, { userId, proof, at });
   if ((await countPersonalTokens(client, userId, at)) >= max) return null;
   await client.query(
     `DELETE FROM dashboard.personal_tokens WHERE id IN
@@ -120,7 +122,7 @@ export async function revokePersonalToken(
   { userId, tokenId, at }: { readonly userId: string; readonly tokenId: string; readonly at: Date },
   source: AuditSource,
 ): Promise<PersonalToken | null> {
-  return inTransaction(database, async (client) => {
+  return changingPerson(database, userId, source, async (client) => {
     const { rowCount } = await client.query(
       'UPDATE dashboard.personal_tokens SET revoked_at = $3 WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL',
       [tokenId, userId, at],

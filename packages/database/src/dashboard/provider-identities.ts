@@ -1,7 +1,9 @@
 import { identityIdOf, newUserId } from '@pf/contracts';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import { type Database, inTransaction, type PrismaTransaction } from '../postgres/database.ts';
 import { type AuditSource, recordPersonalChange } from './audit.ts';
+import { isPasswordSince } from './passwords.ts';
+import { changingPerson } from './rights.ts';
 
 /** A person at an identity provider. */
 export interface ProviderIdentity {
@@ -33,22 +35,35 @@ export async function personOfIdentity(
   return rows[0] ?? null;
 }
 
+/** Whether an identity signs this person in, by a sign-in that began then: a new password unlinks what began before. */
+export async function isLinked(
+  prisma: PrismaTransaction,
+  { issuer, subject }: ProviderIdentity,
+  { userId, began }: { readonly userId: string; readonly began: Date },
+): Promise<boolean> {
+  if ((await prisma.providerIdentity.count({ where: { issuer, subject, userId } })) === 0) return false;
+  return !(await isPasswordSince(prisma, userId, began));
+}
+
 interface NewIdentity extends ProviderIdentity {
   readonly name: string;
   /** In lower case. The provider has verified it. */
   readonly email: string;
+  /** When the sign-in at the provider began. */
+  readonly began: Date;
   readonly at: Date;
 }
 
 /**
  * Gives an identity to the person with its e-mail address, or registers one.
- * @returns `unverified` if the person has not confirmed the address here: a stranger may have registered it
+ * @returns `unverified` if the person has not confirmed the address here: a stranger may have registered it; `ended` if
+ *   they have set a password since the sign-in began, which unlinks
  */
 export async function linkIdentity(
   database: Database,
-  { issuer, subject, name, email, at }: NewIdentity,
+  { issuer, subject, name, email, began, at }: NewIdentity,
   source: AuditSource,
-): Promise<{ readonly person: Person; readonly isNew: boolean } | 'unverified'> {
+): Promise<{ readonly person: Person; readonly isNew: boolean } | 'unverified' | 'ended'> {
   return inTransaction(database, async (client) => {
     const { rowCount } = await client.query(
       `INSERT INTO dashboard.users (id, name, email, email_verified, created_at, updated_at)
@@ -56,13 +71,17 @@ export async function linkIdentity(
       [newUserId(), name, email, at],
     );
     const isNew = rowCount === 1;
-    const { rows } = await client.query<Person & { verified: boolean }>(
-      `SELECT id AS "userId", email, email_verified AS verified FROM dashboard.users WHERE email = $1
-          FOR NO KEY UPDATE`,
-      [email],
+    await client.query('SELECT FROM dashboard.users WHERE email = $1 FOR NO KEY UPDATE', [email]);
+    const { rows } = await client.query<Person & { verified: boolean; ended: boolean }>(
+      `SELECT id AS "userId", email, email_verified AS verified,
+              EXISTS (SELECT FROM dashboard.credentials
+                       WHERE user_id = person.id AND provider_id = 'credential' AND updated_at > $2) AS ended
+         FROM dashboard.users AS person WHERE email = $1`,
+      [email, began],
     );
     const [found] = rows;
     if (!found?.verified) return 'unverified';
+    if (found.ended) return 'ended';
     const person = { userId: found.userId, email: found.email };
     await client.query(
       `INSERT INTO dashboard.provider_identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4)
@@ -104,7 +123,7 @@ export async function unlinkIdentity(
   { userId, identityId }: { readonly userId: string; readonly identityId: string },
   source: AuditSource,
 ): Promise<LinkedIdentity | null> {
-  return inTransaction(database, async (client) => {
+  return changingPerson(database, userId, source, async (client) => {
     const identity = (await identitiesOf({ sql: client }, userId)).find(({ id }) => id === identityId);
     if (!identity) return null;
     const { issuer, subject } = identity;

@@ -1,49 +1,7 @@
 import { role as roleSchema, type Role } from '@pf/contracts/dashboard';
-import type pg from 'pg';
 import type { Database } from '../postgres/database.ts';
-
-/** What proves who makes a request: a session, or a personal token. */
-export interface Proof {
-  readonly kind: 'session' | 'token';
-  readonly id: string;
-}
-
-/** A person who does something that outlasts what they prove it with. */
-export interface Proven {
-  readonly userId: string;
-  /** Null: it was proved otherwise, and what proves it is locked already. */
-  readonly proof: Proof | null;
-  readonly at: Date;
-}
-
-/** The session, token or role of a request has ended since it was looked up. */
-export class AccessEndedError extends Error {
-  override readonly name = 'AccessEndedError';
-  readonly kind: Proof['kind'] | 'role';
-
-  constructor(kind: Proof['kind'] | 'role') {
-    super(`the ${kind} has ended`);
-    this.kind = kind;
-  }
-}
-
-const IN_FORCE: Readonly<Record<Proof['kind'], string>> = {
-  session: 'SELECT FROM dashboard.sessions WHERE id = $1 AND user_id = $2 AND expires_at > $3 FOR SHARE',
-  token: `SELECT FROM dashboard.personal_tokens
-           WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $3 FOR SHARE`,
-};
-
-/**
- * Until the transaction ends, nothing else gives this person another access or takes one, and the session or token of
- * the request does not end: what ends it waits, so that nothing is created with it afterwards. First of all locks.
- * @throws AccessEndedError if it has ended
- */
-export async function lockPerson(client: pg.ClientBase, { userId, proof, at }: Proven): Promise<void> {
-  await client.query('SELECT FROM dashboard.users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
-  if (proof === null) return;
-  const { rowCount } = await client.query(IN_FORCE[proof.kind], [proof.id, userId, at]);
-  if (rowCount !== 1) throw new AccessEndedError(proof.kind);
-}
+import { type AuditSource, recordPersonalChange } from './audit.ts';
+import { changingPerson } from './rights.ts';
 
 /** Where a person is signed in. */
 export interface DashboardSession {
@@ -98,13 +56,21 @@ export async function roleInSession(
   return rows[0] ? roleSchema.parse(rows[0].role) : null;
 }
 
-/** @returns false if the person has no such session */
+/** Ends a session of a person, and records it. @returns false if the person has no such session */
 export async function endSession(
-  { sql }: Database,
+  database: Database,
   { userId, id }: { readonly userId: string; readonly id: string },
+  by: AuditSource,
 ): Promise<boolean> {
-  const { rowCount } = await sql.query('DELETE FROM dashboard.sessions WHERE id = $1 AND user_id = $2', [id, userId]);
-  return rowCount === 1;
+  return changingPerson(database, userId, by, async (client) => {
+    const { rowCount } = await client.query('DELETE FROM dashboard.sessions WHERE id = $1 AND user_id = $2', [
+      id,
+      userId,
+    ]);
+    if (rowCount !== 1) return false;
+    await recordPersonalChange(client, by, { action: 'session.ended', subject: id });
+    return true;
+  });
 }
 
 /** What expires, with the column that says when, and how long it is kept after that. */

@@ -1,8 +1,9 @@
 import { type AccountSettingsShown, storedWallets } from '@pf/contracts/dashboard';
 import { forEachFamily } from '@pf/domain';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { type AuditSource, recordChange } from './audit.ts';
+import { changingAccount } from './rights.ts';
 
 /** The settings of an account; what is not set is null. */
 export type AccountSettings = Omit<AccountSettingsShown, 'updatedAt'> & { readonly updatedAt: Date | null };
@@ -49,7 +50,10 @@ const defined = <T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Ke
     [Key in keyof T]?: Exclude<T[Key], undefined>;
   };
 
-export async function accountSettings({ sql }: Pick<Database, 'sql'>, accountId: string): Promise<AccountSettings> {
+export async function accountSettings(
+  { sql }: { readonly sql: Pick<pg.ClientBase, 'query'> },
+  accountId: string,
+): Promise<AccountSettings> {
   const { rows } = await sql.query<Row>({
     name: 'account-settings',
     text: `SELECT ${COLUMNS} FROM dashboard.account_settings WHERE account_id = $1`,
@@ -64,8 +68,8 @@ export async function changeSettings(
   { accountId, at, ...change }: SettingsChange & { readonly accountId: string; readonly at: Date },
   by: AuditSource,
 ): Promise<AccountSettings> {
-  return inTransaction(database, async (client) => {
-    const before = await lockSettings(client, accountId);
+  return changingAccount(database, accountId, by, async (client) => {
+    const before = await accountSettings({ sql: client }, accountId);
     const after: AccountSettings = {
       branding: { ...before.branding, ...defined(change.branding ?? {}) },
       wallets: { ...before.wallets, ...defined(change.wallets ?? {}) },
@@ -93,16 +97,6 @@ export async function changeSettings(
     await recordChange(client, by, { accountId, action: 'settings.changed', subject: accountId, ...changed });
     return after;
   });
-}
-
-/** The settings, which no other transaction changes until this one ends. */
-async function lockSettings(client: pg.ClientBase, accountId: string): Promise<AccountSettings> {
-  // The account's row: that of the settings may be missing.
-  await client.query('SELECT FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
-  const { rows } = await client.query<Row>(`SELECT ${COLUMNS} FROM dashboard.account_settings WHERE account_id = $1`, [
-    accountId,
-  ]);
-  return fromRow(rows[0]);
 }
 
 type Facts = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { PrismaClient } from '../generated/prisma/client.ts';
+import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { measurePool } from './measured-pool.ts';
 
 /**
@@ -19,6 +19,9 @@ export interface Database {
   ready(timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
+
+/** A transaction of Prisma. */
+export type PrismaTransaction = Prisma.TransactionClient;
 
 export interface DatabaseOptions {
   /** postgresql://user:password@host:port/name, in plain text unless it ends with ?sslmode=verify-full */

@@ -99,7 +99,7 @@ describe('the audit log', () => {
     await invite(database, { ...invitation, email: 'joining@shop.example', token: 'joining' }, by());
     const open = await invite(database, { ...invitation, email: 'open@shop.example', token: 'open' }, by());
     if (typeof open === 'string') throw new Error(open);
-    const key = { accountId, livemode: false, scope: 'full', name: 'Till', expiresAt: null, at, maker: null } as const;
+    const key = { accountId, livemode: false, scope: 'full', name: 'Till', expiresAt: null, at } as const;
     const made = await createAccountKey(database, { ...key, max: 50 }, by());
     const url = 'https://shop.example/hooks';
     const endpoint = { accountId, livemode: false, url };
@@ -150,16 +150,12 @@ describe('the audit log', () => {
 
   it('has no entry for what changed nothing', async () => {
     const at = new Date();
-    const key = { accountId, livemode: false, scope: 'full', name: 'Once', expiresAt: null, at, maker: null } as const;
+    const key = { accountId, livemode: false, scope: 'full', name: 'Once', expiresAt: null, at } as const;
     const made = await createAccountKey(database, { ...key, max: 50 }, by());
     await revokeKey(database, { accountId, keyId: made?.id ?? '' }, by());
     await renameAccount(database, accountId, 'The same', by());
     const credential = { credentialId: 'once', publicKey: new Uint8Array([1]), counter: 0 };
-    const passkey = await addPasskey(
-      database,
-      { ...credential, userId, proof: null, name: 'the same', at, max: 20 },
-      by(),
-    );
+    const passkey = await addPasskey(database, { ...credential, userId, name: 'the same', at, max: 20 }, by());
     if (typeof passkey === 'string') throw new Error(passkey);
     const count = (await entries()).length;
     await renameAccount(database, accountId, 'The same', by());
@@ -179,7 +175,7 @@ describe('the audit log', () => {
     const at = new Date();
     const url = 'https://shop.example/secret?token=hidden-in-the-query';
     await addWebhookEndpoint(database, { accountId, livemode: true, url }, by());
-    const key = { accountId, livemode: true, scope: 'full', name: 'Till', expiresAt: null, at, maker: null } as const;
+    const key = { accountId, livemode: true, scope: 'full', name: 'Till', expiresAt: null, at } as const;
     const made = await createAccountKey(database, { ...key, max: 50 }, by());
     const secret = await createWebhookSecret(database, SECRETS_KEY, { accountId, livemode: false }, at, by());
     const text = JSON.stringify(await entries());

@@ -9,7 +9,7 @@ import {
   type Database,
   endSession,
 } from '../../src/index.ts';
-import { lockPerson } from '../../src/dashboard/sessions.ts';
+import { changingPerson } from '../../src/dashboard/rights.ts';
 import { inTransaction } from '../../src/postgres/database.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
@@ -43,14 +43,13 @@ describe('what outlasts a session', () => {
 
   it('is not made once the session has ended', async () => {
     const person = await newPerson();
-    const wanted = { ...person, name: 'laptop', expiresAt, max: 20 };
-    const other = await newPerson();
-    await expect(createPersonalToken(database, { ...wanted, proof: other.proof }, BY)).rejects.toThrow(
-      AccessEndedError,
-    );
-    expect(await createPersonalToken(database, wanted, BY)).toMatchObject({ name: 'laptop' });
-    await endSession(database, { userId: person.userId, id: person.proof.id });
-    await expect(createPersonalToken(database, wanted, BY)).rejects.toThrow(AccessEndedError);
+    const wanted = { userId: person.userId, at, name: 'laptop', expiresAt, max: 20 };
+    const { proof } = await newPerson();
+    const made = (right: typeof person) => createPersonalToken(database, wanted, { ...BY, right });
+    await expect(made({ ...person, proof })).rejects.toThrow(AccessEndedError);
+    expect(await made(person)).toMatchObject({ name: 'laptop' });
+    await endSession(database, { userId: person.userId, id: person.proof.id }, BY);
+    await expect(made(person)).rejects.toThrow(AccessEndedError);
   });
 
   it('is not made once the role has ended', async () => {
@@ -60,21 +59,20 @@ describe('what outlasts a session', () => {
     await database.prisma.account.create({ data: { id: accountId, name: 'Shop', members } });
     const key = { accountId, livemode: false, scope: 'full', name: 'Till', expiresAt: null, at, max: 50 } as const;
     const made = (roles: readonly ('owner' | 'viewer')[]) =>
-      createAccountKey(database, { ...key, maker: { ...person, roles } }, BY);
+      createAccountKey(database, key, { ...BY, right: { ...person, roles } });
     await expect(made(['owner'])).rejects.toMatchObject({ kind: 'role' });
     expect(await made(['viewer'])).toMatchObject({ name: 'Till' });
   });
 
   it('keeps the session from ending until it is made', async () => {
     const person = await newPerson();
-    await inTransaction(database, async (client) => {
-      await lockPerson(client, person);
+    await changingPerson(database, person.userId, { right: person }, async () => {
       const ending = inTransaction(database, async (other) => {
         await other.query("SET LOCAL lock_timeout = '100ms'");
         await other.query('DELETE FROM dashboard.sessions WHERE id = $1', [person.proof.id]);
       });
       await expect(ending).rejects.toMatchObject({ code: '55P03' });
     });
-    expect(await endSession(database, { userId: person.userId, id: person.proof.id })).toBe(true);
+    expect(await endSession(database, { userId: person.userId, id: person.proof.id }, BY)).toBe(true);
   });
 });

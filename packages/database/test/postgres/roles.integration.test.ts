@@ -444,7 +444,7 @@ describe('the roles of the database', () => {
       await prisma.session.create({ data: { id: 's', token: 't', userId: user.id, expiresAt } });
       await prisma.session.update({ where: { id: 's' }, data: { updatedAt: now } });
       expect(await sessionsOf(database, user.id, new Date(0))).toHaveLength(1);
-      expect(await endSession(database, { userId: user.id, id: 'another' })).toBe(false);
+      expect(await endSession(database, { userId: user.id, id: 'another' }, BY)).toBe(false);
       await prisma.verification.create({ data: { id: 'v', identifier: 'i', value: 'x', expiresAt } });
       await prisma.verification.update({ where: { id: 'v' }, data: { value: 'y' } });
       await prisma.twoFactor.create({ data: { id: 'f', secret: 's', backupCodes: 'b', userId: user.id } });
@@ -480,13 +480,14 @@ describe('the roles of the database', () => {
         name: 'Till',
         expiresAt: null,
         at: now,
-        maker: { userId: user.id, proof: { kind: 'session', id: 's' }, at: new Date(0), roles: ['owner'] },
       } as const;
-      const made = await createAccountKey(database, { ...newKey, max: 1 }, BY);
+      const session = { userId: user.id, proof: { kind: 'session', id: 's' }, at: new Date(0) } as const;
+      const byOwner = { ...BY, id: user.id, right: { ...session, roles: ['owner'] } } as const;
+      const made = await createAccountKey(database, { ...newKey, max: 1 }, byOwner);
       expect(await createAccountKey(database, { ...newKey, max: 1 }, BY)).toBeNull();
       expect(await accountKeys(database, own.id, now, 10)).toHaveLength(1);
       expect(await revokeKey(database, { accountId: own.id, keyId: made?.id ?? '', at: now }, BY)).not.toBeNull();
-      const token = { userId: user.id, proof: null, name: 'laptop', at: now, expiresAt: new Date(Date.now() + 60_000) };
+      const token = { userId: user.id, name: 'laptop', at: now, expiresAt: new Date(Date.now() + 60_000) };
       const held = await createPersonalToken(database, { ...token, max: 1 }, { ...BY, id: user.id });
       expect(await createPersonalToken(database, { ...token, max: 1 }, { ...BY, id: user.id })).toBeNull();
       expect(await personalTokens(database, user.id, now, 10)).toHaveLength(1);
@@ -496,16 +497,20 @@ describe('the roles of the database', () => {
       const asked = { clientName: 'pf', address: null, at: now, expiresAt: new Date(Date.now() + 60_000) };
       const [first, second] = [await beginDeviceRequest(database, asked), await beginDeviceRequest(database, asked)];
       expect(await openDeviceRequest(database, first.userCode, now)).toMatchObject({ clientName: 'pf' });
-      const proof = { kind: 'token', id: tokenId } as const;
-      const approval = { userCode: first.userCode, userId: user.id, proof, decision: 'approved', at: now } as const;
+      const withToken = {
+        ...BY,
+        id: user.id,
+        right: { userId: user.id, proof: { kind: 'token', id: tokenId }, at: now },
+      } as const;
+      const approval = { userCode: first.userCode, userId: user.id, decision: 'approved', at: now } as const;
       expect(await decideDeviceRequest(database, { ...approval, max: 1 }, BY)).toBe('full');
-      expect(await decideDeviceRequest(database, { ...approval, max: 2 }, { ...BY, id: user.id })).toBeNull();
+      expect(await decideDeviceRequest(database, { ...approval, max: 2 }, withToken)).toBeNull();
       const claim = { at: now, expiresAt: token.expiresAt, max: 2 };
       const claimed = await claimDeviceToken(database, { ...claim, deviceCode: first.deviceCode }, BY);
       expect(claimed).toMatchObject({ name: 'pf' });
       expect(await claimDeviceToken(database, { ...claim, deviceCode: second.deviceCode }, BY)).toBe('pending');
       const identity = { issuer: 'https://id.example', subject: 'sub' };
-      const linking = { ...identity, name: 'Ida', email: 'ida@shop.example', at: now };
+      const linking = { ...identity, name: 'Ida', email: 'ida@shop.example', began: now, at: now };
       expect(await linkIdentity(database, linking, BY)).toMatchObject({ isNew: true });
       const ida = await personOfIdentity(database, identity);
       expect(ida).toMatchObject({ email: linking.email });
@@ -515,7 +520,7 @@ describe('the roles of the database', () => {
       expect(await unlinkIdentity(database, { userId, identityId: linked?.id ?? '' }, BY)).toMatchObject(identity);
       const revocation = { userId: user.id, tokenId, at: now };
       expect(await revokePersonalToken(database, revocation, { ...BY, id: user.id })).not.toBeNull();
-      await changePassword(database, { userId: user.id, proof: null, hash: 'new', at: now }, { ...BY, id: user.id });
+      await changePassword(database, { userId: user.id, hash: 'new', at: now }, { ...BY, id: user.id });
       expect(await roleWithToken(database, { ...of, tokenId, at: now })).toBeNull();
       await recordPersonalChange(database.sql, { ...BY, id: user.id }, { action: 'session.begun' });
       expect(await auditEntries(database, own.id, {}, null, 20)).toHaveLength(11);

@@ -73,7 +73,7 @@ export function signInEndpoints({
       return DONE;
     },
     async signIn({ body, by, client, setCookies }) {
-      const { person, cookies } = await identity.signIn(body, client).catch(countRefusal);
+      const { person, cookies } = await identity.signIn(body, client, new Date(now())).catch(countRefusal);
       const next = person ? 'signed_in' : 'second_factor';
       count('payments.sign_ins', { outcome: next });
       await limits.signedIn({ address: addressGroup(client.address), email: body.email });
@@ -82,7 +82,7 @@ export function signInEndpoints({
       return { next };
     },
     async signInWithCode({ body, by, client, setCookies }) {
-      const { person, cookies } = await identity.signInWithCode(body.code, client).catch(countRefusal);
+      const { person, cookies } = await identity.signInWithCode(body.code, client, new Date(now())).catch(countRefusal);
       count('payments.sign_ins', { outcome: 'signed_in' });
       await record(by, person, 'session.begun');
       setCookies(cookies);
@@ -131,8 +131,8 @@ export function signInEndpoints({
     },
     async endSession({ by, person, param }) {
       const id = param('sessionId');
-      if (!(await endSession(database, { userId: person.userId, id }))) throw new DashboardError('session.not_found');
-      await record(by, person, 'session.ended', id);
+      if (!(await endSession(database, { userId: person.userId, id }, by)))
+        throw new DashboardError('session.not_found');
       return DONE;
     },
     async changePassword({ body, by, client, person, setCookies }) {
@@ -141,17 +141,17 @@ export function signInEndpoints({
       return DONE;
     },
     async beginSecondFactor({ body, by, client, person }) {
-      const { uri, backupCodes } = await identity.beginSecondFactor(body.password, client);
+      const { uri, backupCodes } = await identity.beginSecondFactor(body.password, { person, client }, new Date(now()));
       await record(by, person, 'second_factor.begun');
       return { uri, backupCodes: [...backupCodes] };
     },
     async confirmSecondFactor({ body, by, client, person, setCookies }) {
-      setCookies(await identity.confirmSecondFactor(body.code, client));
+      setCookies(await identity.confirmSecondFactor(body.code, { person, client }, new Date(now())));
       await record(by, person, 'second_factor.enabled');
       return DONE;
     },
     async disableSecondFactor({ body, by, client, person, setCookies }) {
-      setCookies(await identity.disableSecondFactor(body.password, client));
+      setCookies(await identity.disableSecondFactor(body.password, { person, client }, new Date(now())));
       await record(by, person, 'second_factor.disabled');
       return DONE;
     },

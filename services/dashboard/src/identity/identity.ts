@@ -1,21 +1,35 @@
 import type { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import {
+  AccessEndedError,
   type AuditSource,
   changePassword,
+  changingWithLibrary,
   credentialIdsOf,
   type Database,
   findPasskey,
   isDatabaseUnavailable,
+  isLinked,
+  isPasswordOf,
   type KnownPasskey,
   notePasskeyUse,
   type PasskeyCredential,
   personOfResetLink,
+  type PrismaTransaction,
+  type ProviderIdentity,
   resetPassword,
+  type Right,
 } from '@pf/database';
 import { verifyJWT } from 'better-auth/crypto';
 import { z } from 'zod';
 import { DashboardError } from '../dashboard-error.ts';
-import { ADDRESS_HEADER, type Auth, type KnownPerson, loggedErrors } from './auth.ts';
+import {
+  ADDRESS_HEADER,
+  type Auth,
+  type KnownPerson,
+  libraryTransaction,
+  loggedErrors,
+  type ProvenPassword,
+} from './auth.ts';
 import type { Passkeys } from './passkeys.ts';
 
 /** What is known of the sender of a request. */
@@ -39,6 +53,12 @@ export interface SignedIn {
   readonly email: string;
   readonly secondFactor: boolean;
   readonly createdAt: Date;
+}
+
+/** Who makes a request in a session. */
+interface InSession {
+  readonly person: SignedIn;
+  readonly client: Client;
 }
 
 /** The Set-Cookie headers for the response. */
@@ -94,19 +114,45 @@ export class Identity {
    * registered with the address of another, whose mail leads to it.
    */
   async verifyEmail(token: string, password: string): Promise<KnownPerson> {
-    const { password: passwords, secret } = await this.#auth.$context;
+    const { secret } = await this.#auth.$context;
     const claims = mailed.safeParse(await verifyJWT(token, secret));
     if (!claims.success) throw new DashboardError('link.invalid');
+    const { email } = claims.data;
+    const proven = await this.#provenPassword({ email }, password);
+    if (!proven) throw new DashboardError('link.invalid');
+    const { status } = await this.#answer((api) => api.verifyEmail({ query: { token }, asResponse: true }));
+    if (status >= 300) throw new DashboardError('link.invalid');
+    return { userId: proven.userId, email };
+  }
+
+  /** @returns null if the password is wrong, or there is no such person: that takes as long */
+  async #provenPassword(
+    where: { readonly id: string } | { readonly email: string },
+    password: string,
+  ): Promise<ProvenPassword | null> {
+    const { password: passwords } = await this.#auth.$context;
     const user = await this.#database.prisma.user.findUnique({
-      where: { email: claims.data.email },
+      where,
       include: { credentials: { where: { providerId: 'credential' } } },
     });
     const hash = user?.credentials[0]?.password;
-    if (!user || typeof hash !== 'string' || !(await passwords.verify({ hash, password })))
-      throw new DashboardError('link.invalid');
-    const { status } = await this.#answer((api) => api.verifyEmail({ query: { token }, asResponse: true }));
-    if (status >= 300) throw new DashboardError('link.invalid');
-    return { userId: user.id, email: user.email };
+    if (user && typeof hash === 'string')
+      return (await passwords.verify({ hash, password })) ? { userId: user.id, hash, password } : null;
+    await passwords.hash(password);
+    return null;
+  }
+
+  /** A call of the library in a transaction in which the access of the person neither ends nor changes. */
+  #answerWithLock(
+    right: Right,
+    call: (api: Auth['api'], prisma: PrismaTransaction) => Promise<Response>,
+    proven: ProvenPassword | null = null,
+  ): Promise<Answer> {
+    return this.#answer((api) =>
+      changingWithLibrary(this.#database, right, (prisma) =>
+        libraryTransaction.run({ prisma, proven }, () => call(api, prisma)),
+      ),
+    );
   }
 
   /**
@@ -116,10 +162,15 @@ export class Identity {
   async signIn(
     { email, password }: { readonly email: string; readonly password: string },
     client: Client,
+    at: Date,
   ): Promise<{ readonly person: KnownPerson | null; readonly cookies: Cookies }> {
+    const proven = await this.#provenPassword({ email }, password);
+    if (!proven) throw new DashboardError('credentials.invalid');
     const headers = headersOf({ ...client, cookie: undefined });
-    const answer = await this.#answer((api) =>
-      api.signInEmail({ body: { email, password }, headers, asResponse: true }),
+    const answer = await this.#answerWithLock(
+      { userId: proven.userId, proof: null, at },
+      (api) => api.signInEmail({ body: { email, password }, headers, asResponse: true }),
+      proven,
     );
     if (answer.code === 'EMAIL_NOT_VERIFIED') {
       await this.mailVerification(email);
@@ -137,10 +188,14 @@ export class Identity {
   async signInWithCode(
     code: string,
     client: Client,
+    at: Date,
   ): Promise<{ readonly person: KnownPerson; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGE) });
+    const { body } = await this.#answer((api) => api.challengedPerson({ headers, asResponse: true }));
+    const challenged = ofPerson.safeParse(body);
+    if (!challenged.success) throw new DashboardError('second_factor.invalid');
     const call = { body: { code }, headers, asResponse: true } as const;
-    const answer = await this.#answer((api) =>
+    const answer = await this.#answerWithLock({ ...challenged.data, proof: null, at }, (api) =>
       TOTP_CODE.test(code) ? api.verifyTOTP(call) : api.verifyBackupCode(call),
     );
     if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
@@ -200,13 +255,16 @@ export class Identity {
   /** Sets a new password, and begins a session in place of all others. What was made before proves nothing any more. */
   async changePassword(
     { currentPassword, password }: { readonly currentPassword: string; readonly password: string },
-    { person: { proof, userId }, client }: { readonly person: SignedIn; readonly client: Client },
+    { person: { userId }, client }: InSession,
     by: AuditSource,
     at: Date,
   ): Promise<Cookies> {
-    await this.checkPassword(currentPassword, client);
-    await changePassword(this.#database, { userId, proof, hash: await this.#hash(password), at }, by);
-    return (await this.#beginVerifiedSession(userId, client)).cookies;
+    await this.checkPassword(currentPassword, userId);
+    const hash = await this.#hash(password);
+    await changePassword(this.#database, { userId, hash, at }, by);
+    const stillProven = (prisma: PrismaTransaction) => isPasswordOf(prisma, userId, hash);
+    const { cookies } = await this.#beginVerifiedSession({ userId, at }, client, stillProven, 'session.required');
+    return cookies;
   }
 
   async #hash(password: string): Promise<string> {
@@ -216,44 +274,39 @@ export class Identity {
   /** Makes the secret of an authenticator app, which must be confirmed. */
   async beginSecondFactor(
     password: string,
-    client: Client,
+    { person, client }: InSession,
+    at: Date,
   ): Promise<{ readonly uri: string; readonly backupCodes: readonly string[] }> {
-    const answer = await this.#answer((api) =>
-      api.enableTwoFactor({
-        body: { password, method: 'totp' },
-        headers: withSession(client),
-        asResponse: true,
-      }),
-    );
+    const call = { body: { password, method: 'totp' }, headers: withSession(client), asResponse: true } as const;
+    const proven = await this.checkPassword(password, person.userId);
+    const answer = await this.#answerWithLock({ ...person, at }, (api) => api.enableTwoFactor(call), proven);
     if (answer.code === 'TOTP_ALREADY_ENABLED') throw new DashboardError('second_factor.enabled');
     if (answer.status !== 200) throw new DashboardError('credentials.invalid');
     const { totpURI, backupCodes } = answer.body as { totpURI: string; backupCodes: string[] };
     return { uri: totpURI, backupCodes };
   }
 
-  async confirmSecondFactor(code: string, client: Client): Promise<Cookies> {
-    const answer = await this.#answer((api) =>
-      api.verifyTOTP({ body: { code }, headers: withSession(client), asResponse: true }),
-    );
+  async confirmSecondFactor(code: string, { person, client }: InSession, at: Date): Promise<Cookies> {
+    const call = { body: { code }, headers: withSession(client), asResponse: true } as const;
+    const answer = await this.#answerWithLock({ ...person, at }, (api) => api.verifyTOTP(call));
     if (answer.code === 'TOTP_NOT_ENABLED') throw new DashboardError('second_factor.not_begun');
     if (answer.status !== 200) throw new DashboardError('second_factor.invalid');
     return answer.cookies;
   }
 
-  async disableSecondFactor(password: string, client: Client): Promise<Cookies> {
-    const answer = await this.#answer((api) =>
-      api.disableTwoFactor({ body: { password }, headers: withSession(client), asResponse: true }),
-    );
+  async disableSecondFactor(password: string, { person, client }: InSession, at: Date): Promise<Cookies> {
+    const call = { body: { password }, headers: withSession(client), asResponse: true } as const;
+    const proven = await this.checkPassword(password, person.userId);
+    const answer = await this.#answerWithLock({ ...person, at }, (api) => api.disableTwoFactor(call), proven);
     if (answer.status !== 200) throw new DashboardError('credentials.invalid');
     return answer.cookies;
   }
 
   /** @throws DashboardError `credentials.invalid` */
-  async checkPassword(password: string, client: Client): Promise<void> {
-    const { status } = await this.#answer((api) =>
-      api.verifyPassword({ body: { password }, headers: withSession(client), asResponse: true }),
-    );
-    if (status !== 200) throw new DashboardError('credentials.invalid');
+  async checkPassword(password: string, userId: string): Promise<ProvenPassword> {
+    const proven = await this.#provenPassword({ id: userId }, password);
+    if (!proven) throw new DashboardError('credentials.invalid');
+    return proven;
   }
 
   /** Begins a sign-in with any passkey, which the person chooses. */
@@ -277,8 +330,10 @@ export class Identity {
     client: Client,
     at: Date,
   ): Promise<{ readonly person: KnownPerson; readonly passkey: string; readonly cookies: Cookies }> {
-    const { passkey, cookies: expired } = await this.#usePasskey(credential, SIGN_IN, client, at);
-    const { body, cookies } = await this.#beginVerifiedSession(passkey.userId, client);
+    const { passkey, counter, cookies: expired } = await this.#provenPasskey(credential, SIGN_IN, client);
+    const used = (prisma: PrismaTransaction) => notePasskeyUse(prisma, passkey, { counter, at });
+    const { userId } = passkey;
+    const { body, cookies } = await this.#beginVerifiedSession({ userId, at }, client, used, 'passkey.invalid');
     return { person: requirePerson(body), passkey: passkey.name, cookies: [...expired, ...cookies] };
   }
 
@@ -310,36 +365,47 @@ export class Identity {
     at: Date,
   ): Promise<Cookies> {
     if (credential === undefined) {
-      await this.checkPassword(password ?? '', client);
+      await this.checkPassword(password ?? '', userId);
       return [];
     }
-    return (await this.#usePasskey(credential, confirmationOf(userId, what), client, at, userId)).cookies;
+    const { passkey, counter, cookies } = await this.#provenPasskey(credential, confirmationOf(userId, what), client);
+    const isTheirs = passkey.userId === userId;
+    if (!isTheirs || !(await notePasskeyUse(this.#database.prisma, passkey, { counter, at })))
+      throw new DashboardError('passkey.invalid');
+    return cookies;
   }
 
   /**
-   * The passkey that has signed the challenge in the cookies.
-   * @param userId whose it must be; default: anyone's
+   * The passkey that has signed the challenge in the cookies, with its counter from now on.
    * @throws DashboardError `passkey.invalid`
    */
-  async #usePasskey(
+  async #provenPasskey(
     credential: BodyOf<'signInWithPasskey'>['credential'],
     purpose: string,
     client: Client,
-    at: Date,
-    userId?: string,
-  ): Promise<{ readonly passkey: KnownPasskey; readonly cookies: Cookies }> {
+  ): Promise<{ readonly passkey: KnownPasskey; readonly counter: number; readonly cookies: Cookies }> {
     const { challenge, cookies } = await this.#takePasskeyChallenge(purpose, client);
     const passkey = await findPasskey(this.#database, credential.id);
-    if (!passkey || (userId !== undefined && passkey.userId !== userId)) throw new DashboardError('passkey.invalid');
-    const counter = await this.#passkeys.asserted(credential, challenge, passkey);
-    if (!(await notePasskeyUse(this.#database, passkey, { counter, at }))) throw new DashboardError('passkey.invalid');
-    return { passkey, cookies };
+    if (!passkey) throw new DashboardError('passkey.invalid');
+    return { passkey, counter: await this.#passkeys.asserted(credential, challenge, passkey), cookies };
   }
 
-  /** Begins a session of a person who needs no second factor: they have just proved who they are. */
-  async #beginVerifiedSession(userId: string, client: Client): Promise<Answer> {
+  /**
+   * Begins a session of a person who needs no second factor: they have just proved who they are.
+   * @param stillProven whether that holds in the transaction that begins it
+   * @param refusal thrown where it does not
+   */
+  async #beginVerifiedSession(
+    { userId, at }: { readonly userId: string; readonly at: Date },
+    client: Client,
+    stillProven: (prisma: PrismaTransaction) => Promise<boolean>,
+    refusal: 'passkey.invalid' | 'session.required',
+  ): Promise<Answer> {
     const headers = headersOf({ ...client, cookie: undefined });
-    return this.#answer((api) => api.beginPasskeySession({ body: { userId }, headers, asResponse: true }));
+    return this.#answerWithLock({ userId, proof: null, at }, async (api, prisma) => {
+      if (!(await stillProven(prisma))) throw new DashboardError(refusal);
+      return api.beginPasskeySession({ body: { userId }, headers, asResponse: true });
+    });
   }
 
   /** Begins to make a passkey. The caller has checked the password. */
@@ -377,21 +443,31 @@ export class Identity {
   }
 
   /** Takes these checks, once. @throws DashboardError `oidc.refused` */
-  async takeOidcChecks(client: Client): Promise<{ readonly checks: string; readonly cookies: Cookies }> {
+  async takeOidcChecks(
+    client: Client,
+  ): Promise<{ readonly checks: string; readonly began: Date; readonly cookies: Cookies }> {
     const taken = await this.#takeChallenge('oidc', PROVIDER_SIGN_IN, client);
     if (!taken) throw new DashboardError('oidc.refused');
-    return { checks: taken.challenge, cookies: taken.cookies };
+    return { checks: taken.challenge, began: taken.keptAt, cookies: taken.cookies };
   }
 
-  /** Begins a session of a person whom the identity provider has signed in, or with a second factor a challenge. */
+  /**
+   * Begins a session of a person whom the identity provider has signed in, or with a second factor a challenge.
+   * @param began when the sign-in began
+   * @throws DashboardError `oidc.refused` if the identity was unlinked meanwhile
+   */
   async beginSession(
     userId: string,
+    identity: ProviderIdentity,
+    began: Date,
     client: Client,
+    at: Date,
   ): Promise<{ readonly isComplete: boolean; readonly cookies: Cookies }> {
     const headers = headersOf({ ...client, cookie: undefined });
-    const { body, cookies } = await this.#answer((api) =>
-      api.beginProviderSession({ body: { userId }, headers, asResponse: true }),
-    );
+    const { body, cookies } = await this.#answerWithLock({ userId, proof: null, at }, async (api, prisma) => {
+      if (!(await isLinked(prisma, identity, { userId, began }))) throw new DashboardError('oidc.refused');
+      return api.beginProviderSession({ body: { userId }, headers, asResponse: true });
+    });
     if (body['twoFactorRedirect'] === true) return { isComplete: false, cookies };
     requirePerson(body);
     return { isComplete: true, cookies };
@@ -412,13 +488,13 @@ export class Identity {
     cookie: keyof typeof CHALLENGES,
     purpose: string,
     client: Client,
-  ): Promise<{ readonly challenge: string; readonly cookies: Cookies } | null> {
+  ): Promise<{ readonly challenge: string; readonly keptAt: Date; readonly cookies: Cookies } | null> {
     const headers = headersOf({ ...client, cookie: only(client.cookie, CHALLENGES[cookie]) });
     const { body, cookies } = await this.#answer((api) =>
       api.takeChallenge({ body: { purpose, cookie }, headers, asResponse: true }),
     );
-    const taken = challenged.safeParse(body);
-    return taken.success ? { challenge: taken.data.challenge, cookies } : null;
+    const taken = challengeTaken.safeParse(body);
+    return taken.success ? { ...taken.data, cookies } : null;
   }
 
   /** @throws DashboardError `passkey.invalid` */
@@ -447,6 +523,7 @@ export class Identity {
         return { status, code, body, cookies: response.headers.getSetCookie() };
       cause = unavailable ?? new Error(`the sign-in library failed: ${String(code)}`);
     } catch (error) {
+      if (error instanceof AccessEndedError || error instanceof DashboardError) throw error;
       cause = error;
     }
     // The library hides the cause of some failures from its log, too.
@@ -458,7 +535,9 @@ export class Identity {
 
 const answered = z.object({ user: z.object({ id: z.string(), email: z.string() }) });
 
-const challenged = z.object({ challenge: z.string() });
+const challengeTaken = z.object({ challenge: z.string(), keptAt: z.coerce.date() });
+
+const ofPerson = z.object({ userId: z.string() });
 
 /** The person whom the library's answer names. */
 function personIn(body: Answer['body']): KnownPerson | null {
@@ -490,10 +569,11 @@ function headersOf({ address, userAgent, cookie }: Client): Headers {
 }
 
 /** The headers with the cookie of the session, and no other. */
-const withSession = (client: Client): Headers => headersOf({ ...client, cookie: only(client.cookie, SESSION) });
+const withSession = (client: Client): Headers => headersOf({ ...client, cookie: sessionCookieOf(client.cookie) });
 
-/** The cookies with such a name; undefined if there is none. */
-function only(cookie: string | undefined, name: RegExp): string | undefined {
-  const kept = (cookie ?? '').split(/; */).filter((pair) => name.test(pair.split('=')[0] ?? ''));
-  return kept.length === 0 ? undefined : kept.join('; ');
-}
+/** Of a Cookie header the part of the session. */
+export const sessionCookieOf = (cookie: string | undefined): string | undefined => only(cookie, SESSION);
+
+/** The first cookie with such a name; undefined if there is none. */
+const only = (cookie: string | undefined, name: RegExp): string | undefined =>
+  (cookie ?? '').split(/; */).find((pair) => name.test(pair.split('=')[0] ?? ''));

@@ -1,5 +1,6 @@
 import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import {
+  type AuditSource,
   type Database,
   hasPassword,
   identitiesOf,
@@ -45,14 +46,15 @@ export function oidcEndpoints({
     return oidc;
   };
   /** The person of a profile, who is registered if need be. @throws DashboardError */
-  const personOf = async (profile: ProviderProfile, name: string, by: Parameters<typeof linkIdentity>[2]) => {
+  const personOf = async (profile: ProviderProfile, began: Date, name: string, by: AuditSource) => {
     const known = await personOfIdentity(database, profile);
     if (known) return known;
     const email = emailOf.safeParse(profile.email);
     if (!email.success) throw new DashboardError('oidc.email_unverified');
     const called = nameOf.safeParse(profile.name);
     const wanted = { ...profile, email: email.data, name: called.success ? called.data : email.data.slice(0, 100) };
-    const linked = await linkIdentity(database, { ...wanted, at: new Date(now()) }, by);
+    const linked = await linkIdentity(database, { ...wanted, began, at: new Date(now()) }, by);
+    if (linked === 'ended') throw new DashboardError('oidc.refused');
     if (linked === 'unverified') {
       await identity.mailVerification(email.data);
       throw new DashboardError('email.unverified');
@@ -74,13 +76,14 @@ export function oidcEndpoints({
     async signInWithOidc({ body, by, client, setCookies }) {
       const at = provider();
       const signIn = async () => {
-        const { checks, cookies } = await limits.inTurnOfProvider(() => identity.takeOidcChecks(client));
+        const { checks, began, cookies } = await limits.inTurnOfProvider(() => identity.takeOidcChecks(client));
         setCookies(cookies);
         // The provider may be slow: it is asked in no turn.
         const profile = await at.complete(body.parameters, checks);
         return limits.inTurnOfProvider(async () => {
-          const person = await personOf(profile, at.name, by);
-          return { person, ...(await identity.beginSession(person.userId, client)) };
+          const person = await personOf(profile, began, at.name, by);
+          const session = await identity.beginSession(person.userId, profile, began, client, new Date(now()));
+          return { person, ...session };
         });
       };
       const { person, isComplete, cookies } = await signIn().catch(countRefusal);
@@ -101,9 +104,9 @@ export function oidcEndpoints({
       }));
       return { identities, hasPassword: await hasPassword(database, person.userId) };
     },
-    async unlinkIdentity({ body, by, client, param, person: { email, userId } }) {
+    async unlinkIdentity({ body, by, param, person: { email, userId } }) {
       if (!(await hasPassword(database, userId))) throw new DashboardError('identity.only_way');
-      await identity.checkPassword(body.password, client);
+      await identity.checkPassword(body.password, userId);
       const unlinked = await unlinkIdentity(database, { userId, identityId: param('identityId') }, by);
       if (!unlinked) throw new DashboardError('identity.not_found');
       mailer.send(mails.identityUnlinked(email, nameAt(unlinked.issuer) ?? unlinked.issuer));

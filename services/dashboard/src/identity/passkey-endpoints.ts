@@ -52,15 +52,15 @@ export function passkeyEndpoints({
       return { passkeys: (await passkeysOf(database, person.userId)).map(shownPasskey) };
     },
     async beginPasskey({ body, client, person, setCookies }) {
-      await identity.checkPassword(body.password, client);
+      await identity.checkPassword(body.password, person.userId);
       const { options, cookies } = await identity.beginPasskey(person, client);
       setCookies(cookies);
       return { options };
     },
-    async addPasskey({ body, by, client, person: { email, proof, userId }, setCookies }) {
+    async addPasskey({ body, by, client, person: { email, userId }, setCookies }) {
       const { credential, cookies } = await identity.createdPasskey(body.credential, userId, client);
       setCookies(cookies);
-      const passkey = { ...credential, userId, proof, name: body.name, at: new Date(now()), max: PASSKEYS_MAX };
+      const passkey = { ...credential, userId, name: body.name, at: new Date(now()), max: PASSKEYS_MAX };
       const added = await addPasskey(database, passkey, by);
       if (added === 'exists') throw new DashboardError('passkey.exists');
       if (added === 'full')
@@ -76,8 +76,8 @@ export function passkeyEndpoints({
       if (!renamed) throw new DashboardError('passkey.not_found');
       return { passkey: shownPasskey(renamed) };
     },
-    async removePasskey({ body, by, client, param, person: { email, userId } }) {
-      await identity.checkPassword(body.password, client);
+    async removePasskey({ body, by, param, person: { email, userId } }) {
+      await identity.checkPassword(body.password, userId);
       const removed = await removePasskey(database, { userId, passkeyId: param('passkeyId') }, by);
       if (!removed) throw new DashboardError('passkey.not_found');
       mailer.send(mails.passkeyRemoved(email, removed.name));

@@ -67,7 +67,18 @@ export const passkeyPlugin = () =>
           const { purpose, challenge } = kept ? ceremony.parse(JSON.parse(kept.value)) : {};
           if (purpose !== ctx.body.purpose) throw new APIError('BAD_REQUEST', { code: 'NO_CHALLENGE' });
           expireCookie(ctx, cookie);
-          return ctx.json({ challenge });
+          return ctx.json({ challenge, keptAt: kept?.createdAt });
+        },
+      ),
+      /** Whose sign-in it is that waits for a second factor; null: there is none. */
+      challengedPerson: createAuthEndpoint(
+        '/passkey/challenged-person',
+        { method: 'POST', metadata: { scope: 'server' } },
+        async (ctx) => {
+          const { name } = ctx.context.createAuthCookie('two_factor');
+          const identifier = await ctx.getSignedCookie(name, ctx.context.secret);
+          const waiting = identifier ? await ctx.context.internalAdapter.findVerificationValue(identifier) : null;
+          return ctx.json({ userId: waiting?.value ?? null });
         },
       ),
       beginPasskeySession: sessionEndpoint('/passkey/begin-session'),

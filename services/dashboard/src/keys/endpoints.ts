@@ -1,4 +1,4 @@
-import { DASHBOARD_OPERATIONS, KEYS_MAX } from '@pf/contracts/dashboard';
+import { KEYS_MAX } from '@pf/contracts/dashboard';
 import { accountKeys, type ApiKey, createAccountKey, type Database, revokeKey } from '@pf/database';
 import { validationFailed } from '@pf/http';
 import { DashboardError } from '../dashboard-error.ts';
@@ -20,15 +20,14 @@ export function keyEndpoints({
       const keys = await accountKeys(database, account.id, new Date(now()), LISTED_MAX);
       return { keys: keys.map((key) => shownKey(key, now())) };
     },
-    async createKey({ account, body: { name, mode, scope, expiresAt }, by, person: { proof, userId } }) {
+    async createKey({ account, body: { name, mode, scope, expiresAt }, by }) {
       const at = new Date(now());
       const expires = typeof expiresAt === 'string' ? new Date(expiresAt) : null;
       if (expires !== null && expires.getTime() <= at.getTime())
         throw validationFailed([{ param: 'expiresAt', message: 'expiresAt must be in the future' }]);
       const livemode = mode === 'live';
       const key = { accountId: account.id, livemode, scope, name, expiresAt: expires, at };
-      const maker = { userId, proof, at, roles: DASHBOARD_OPERATIONS.createKey.access };
-      const made = await createAccountKey(database, { ...key, maker, max: KEYS_MAX }, by);
+      const made = await createAccountKey(database, { ...key, max: KEYS_MAX }, by);
       if (!made)
         throw new DashboardError('limit.reached', {
           message: `The account has ${KEYS_MAX} ${mode} keys, which is the limit. Revoke one.`,

@@ -95,15 +95,14 @@ export function deviceEndpoints({
       if (!(await openDeviceRequest(database, userCode, at))) throw new DashboardError('device.not_found');
       // A session alone is not enough: a link, sent by a stranger, would need two clicks in an open browser.
       setCookies(await identity.confirm(approvalOf(userCode), body, person, client, at));
-      const { proof, userId } = person;
-      const decision = { userCode, userId, proof, decision: 'approved' } as const;
+      const decision = { userCode, userId: person.userId, decision: 'approved' } as const;
       const refusal = await decideDeviceRequest(database, { ...decision, at, max: TOKENS_MAX }, by);
       if (refusal === 'full') throw tooManyTokens();
       if (refusal === 'not_found') throw new DashboardError('device.not_found');
       return DONE;
     },
-    async denyDevice({ by, param, person: { proof, userId } }) {
-      const decision = { userCode: plain(param('userCode')), userId, proof, decision: 'denied' } as const;
+    async denyDevice({ by, param, person: { userId } }) {
+      const decision = { userCode: plain(param('userCode')), userId, decision: 'denied' } as const;
       const refusal = await decideDeviceRequest(database, { ...decision, at: new Date(now()), max: TOKENS_MAX }, by);
       if (refusal !== null) throw new DashboardError('device.not_found');
       return DONE;

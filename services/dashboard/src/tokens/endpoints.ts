@@ -27,14 +27,14 @@ export function tokenEndpoints({
       const tokens = await personalTokens(database, userId, new Date(now()), TOKENS_MAX + ENDED_MAX);
       return { tokens: tokens.map((token) => shownToken(token, now())) };
     },
-    async createToken({ body: { name, expiresAt }, by, person: { proof, userId } }) {
+    async createToken({ body: { name, expiresAt }, by, person: { userId } }) {
       const at = now();
       const expires = expiresAt === undefined ? at + TOKEN_DAYS.usual * DAY_MS : Date.parse(expiresAt);
       if (expires <= at || expires > at + TOKEN_DAYS.max * DAY_MS)
         throw validationFailed([
           { param: 'expiresAt', message: `expiresAt must be in the next ${TOKEN_DAYS.max} days` },
         ]);
-      const token = { userId, proof, name, expiresAt: new Date(expires), at: new Date(at), max: TOKENS_MAX };
+      const token = { userId, name, expiresAt: new Date(expires), at: new Date(at), max: TOKENS_MAX };
       const made = await createPersonalToken(database, token, by);
       if (!made) throw tooManyTokens();
       const { token: secret, ...stored } = made;
