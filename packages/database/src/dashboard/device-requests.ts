@@ -150,7 +150,7 @@ export async function claimDeviceToken(
     if (!row) return 'expired';
     const { id, client_name: name, decision, user_id: userId, email, early } = row;
     // Decided since the person was looked up: they are not locked. The next poll finds them.
-    if (decision === null || locked === 0) {
+    if (decision === null || (userId !== null && locked === 0)) {
       await client.query(
         `UPDATE dashboard.device_requests
             SET polled_at = $2, interval_seconds = least(interval_seconds + $3, ${INTERVAL.max}) WHERE id = $1`,
