@@ -25,6 +25,12 @@ export const parseAmount = (text: string, decimals: number): bigint | AmountProb
   return baseUnits < LIMIT ? baseUnits : 'too_large';
 };
 
+/** How many decimals a token has of which an amount is so many base units. */
+export const decimalsOf = (amount: string, baseUnits: bigint): number => {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return fraction.length + baseUnits.toString().length - BigInt(whole + fraction).toString().length;
+};
+
 /**
  * Formats base units as a plain decimal without trailing zeros; `parseAmount` reads it back.
  * @param baseUnits not negative.

@@ -16,11 +16,15 @@ export const termsThatDiffer = (intent: PaymentIntent, transfer: Transfer): read
   const differs: PaymentTerm[] = [];
   if (transfer.tokenAddress !== intent.tokenAddress) differs.push('token');
   if (transfer.to !== intent.requestor) differs.push('recipient');
-  if (transfer.amount !== intent.amountBaseUnits) differs.push('amount');
+  if (!isEnough(intent, transfer.amount)) differs.push('amount');
   if (payerProblem(intent, transfer.from) !== null) differs.push('sender');
   if (transfer.reference !== intent.reference) differs.push('reference');
   return differs;
 };
+
+/** Whether a transfer of so many base units pays the intent. */
+const isEnough = ({ accept, amountBaseUnits }: PaymentIntent, amount: bigint): boolean =>
+  accept === 'at_least' ? amount >= amountBaseUnits : amount === amountBaseUnits;
 
 /**
  * Whether a wallet may pay the intent: any but the requestor, and of a `send` intent only the one it names.
