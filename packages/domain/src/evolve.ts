@@ -38,7 +38,7 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
   return isRare ? inOrder(after) : (after as PaymentIntent);
 };
 
-/** With what has been received by an intent that more than its amount may pay. A simulated payment brings the amount. */
+/** With what an intent has received that more than its amount may pay. A simulated payment brings the amount. */
 const withReceived = (state: PaymentIntent, change: Change): Change => {
   if (state.accept === undefined) return change;
   const { status, settlement, amountBaseUnits } = { ...state, ...change };

@@ -44,7 +44,18 @@ export const termsAt = (name: string, values: object | null): Terms =>
  */
 export function differencesOfIntent(
   adapters: Adapters,
-  { chain, token, amount, requestor, fulfiller, direction, attribution, accept, ttlSeconds, metadata }: CreateIntentRequest,
+  {
+    chain,
+    token,
+    amount,
+    requestor,
+    fulfiller,
+    direction,
+    attribution,
+    accept,
+    ttlSeconds,
+    metadata,
+  }: CreateIntentRequest,
   intent: PublicIntent,
 ): Differences {
   // The chain and the token may no longer be available: then they are compared as they are written.

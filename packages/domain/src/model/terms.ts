@@ -1,6 +1,7 @@
 import type { PaymentTerm } from './event.ts';
 import type { Address } from './ids.ts';
 import type { PaymentIntent, PaymentTerms, Transfer } from './intent.ts';
+import { AMOUNT_LIMIT } from './money.ts';
 
 /** What a transaction must pay to pay this intent. */
 export const termsOf = ({
@@ -22,9 +23,9 @@ export const termsThatDiffer = (intent: PaymentIntent, transfer: Transfer): read
   return differs;
 };
 
-/** Whether a transfer of so many base units pays the intent. */
+/** Whether a transfer of so many base units pays the intent. What no intent could ask for is none: no refund could be. */
 const isEnough = ({ accept, amountBaseUnits }: PaymentIntent, amount: bigint): boolean =>
-  accept === 'at_least' ? amount >= amountBaseUnits : amount === amountBaseUnits;
+  accept === 'at_least' ? amount >= amountBaseUnits && amount < AMOUNT_LIMIT : amount === amountBaseUnits;
 
 /**
  * Whether a wallet may pay the intent: any but the requestor, and of a `send` intent only the one it names.

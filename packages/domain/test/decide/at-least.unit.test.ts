@@ -93,6 +93,12 @@ describe('an intent that accepts at least its amount', () => {
         .then(mismatchedPayment(FIRST, change, term));
   });
 
+  it('is not paid by what no intent could ask for, as no refund could return it', () => {
+    const [huge, large] = [{ amount: 2n ** 64n }, { amount: 2n ** 64n - 1n }];
+    given(accepting()).when(watcher.landed(FIRST, huge)).then(mismatchedPayment(FIRST, huge, 'amount'));
+    given(accepting()).when(watcher.landed(FIRST, large)).then(pending(FIRST), confirmed(FIRST, large));
+  });
+
   it('does not add up two transfers of less', () => {
     given(accepting(), mismatchedPayment(FIRST, less, 'amount'))
       .when(watcher.landed(SECOND, less))
