@@ -23,7 +23,7 @@ export const termsThatDiffer = (intent: PaymentIntent, transfer: Transfer): read
   return differs;
 };
 
-/** Whether a transfer of so many base units pays the intent. What no intent could ask for is none: no refund could be. */
+/** Whether a transfer of so many base units pays the intent. No refund could return what no intent could ask for. */
 const isEnough = ({ accept, amountBaseUnits }: PaymentIntent, amount: bigint): boolean =>
   accept === 'at_least' ? amount >= amountBaseUnits && amount < AMOUNT_LIMIT : amount === amountBaseUnits;
 

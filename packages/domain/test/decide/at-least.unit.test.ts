@@ -79,7 +79,7 @@ describe('an intent that accepts at least its amount', () => {
       .showing({ amountReceived: '12.5', amountReceivedBaseUnits: '12500000' });
   });
 
-  it('is not paid by less, by another token or by what carries another reference', () => {
+  it('is not paid by less, by another recipient or sender', () => {
     const paid = given(accepting())
       .when(watcher.landed(FIRST, less))
       .then(mismatchedPayment(FIRST, less, 'amount'));
@@ -95,7 +95,9 @@ describe('an intent that accepts at least its amount', () => {
 
   it('is not paid by what no intent could ask for, as no refund could return it', () => {
     const [huge, large] = [{ amount: 2n ** 64n }, { amount: 2n ** 64n - 1n }];
-    given(accepting()).when(watcher.landed(FIRST, huge)).then(mismatchedPayment(FIRST, huge, 'amount'));
+    given(accepting())
+      .when(watcher.landed(FIRST, huge))
+      .then(mismatchedPayment(FIRST, huge, 'amount'));
     given(accepting()).when(watcher.landed(FIRST, large)).then(pending(FIRST), confirmed(FIRST, large));
   });
 
