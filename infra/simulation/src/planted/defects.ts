@@ -212,12 +212,6 @@ export const defects: readonly Planted[] = [
     instead: 'if (more > 1n)',
   },
   {
-    name: 'What has been received stays that of the first payment',
-    file: 'packages/domain/src/evolve.ts',
-    guard: 'const amountReceived = isPaid ?',
-    instead: 'const amountReceived = isPaid && state.amountReceived !== undefined ? state.amountReceived : isPaid ?',
-  },
-  {
     name: 'What pays an intent is a deposit as well',
     file: 'packages/chains/src/base/observe/scan.ts',
     guard: 'if (!isOfIntent && isArrival(transfer) && isJudged(transfer))',
