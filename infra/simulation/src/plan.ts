@@ -16,7 +16,7 @@ const COMMANDS = [
 ] as const;
 
 /** Drawn by themselves, so that what a seed decides of the others stays what it was. */
-const LATER_COMMANDS = ['assignments'] as const;
+const LATER_COMMANDS = ['assignments', 'larger payments'] as const;
 
 /** What goes wrong. */
 const FAULTS = [

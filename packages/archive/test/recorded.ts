@@ -71,15 +71,15 @@ const AMOUNTS: Readonly<Record<string, string>> = {
   pi_PGDXL1LJKEKHTW3nJh7jM: '9.40',
 };
 
-const PAYMENTS: readonly string[] = readFileSync(path.join(FIXTURES, 'payments/events.ndjson'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map(withFee);
-
+const linesOf = (recording: string): readonly string[] =>
+  readFileSync(path.join(FIXTURES, recording, 'events.ndjson'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
 /** Events of deposits. */
-export const RECORDED_DEPOSITS: readonly string[] = readFileSync(path.join(FIXTURES, 'deposits/events.ndjson'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '');
+export const RECORDED_DEPOSITS = linesOf('deposits');
+/** Events of an intent that more than its amount has paid twice: a reorg has undone the first payment. */
+export const RECORDED_AT_LEAST = linesOf('at-least');
+const PAYMENTS = linesOf('payments').map(withFee);
 
 const unitsOf = (amount: string): string => String(Math.round(Number(amount) * 1e6));
 const withAmount = (line: string, from: string, to: string): string =>

@@ -125,6 +125,8 @@ function meaningOf(event: WebhookEvent): string {
       return event.data.payment.sender;
     case 'intent.payment_claimed':
       return event.data.claim.intentIds.join();
+    case 'intent.overpaid':
+      return event.data.overpayment.amountBaseUnits;
     case 'payment_link.paid':
     case 'payment_link.extra_payment':
       return event.data.intentId;

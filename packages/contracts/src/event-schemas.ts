@@ -49,6 +49,8 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
     'Payers claim a payment that was reported for this intent for others of the account, too: `intentIds` has all of ' +
     'them so far. No new payment.',
   'intent.late_payment': 'Follows the `intent.confirmed` of a payment after the end of the intent.',
+  'intent.overpaid':
+    'Follows the `intent.finalized` of a payment of more than the amount, where the intent accepts that: by how much.',
   'deposit.received':
     'Money has arrived that pays no intent. Again: it has landed again, perhaps in another block. `index`: its place ' +
     'in the transaction. `tokenAddress`: null for the chain’s own coin. `from`: null for a mint.',

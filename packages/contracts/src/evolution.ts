@@ -15,13 +15,15 @@ export interface Format {
 }
 
 export const FORMATS = {
-  // Of version 2 is what has `sealed`: older code would take what it does not see for absent. All other events are
+  // Of version 2 is what has `sealed`: older code would take what it does not see for absent. Of version 3 is the
+  // creation of an intent with `accept`: older code would judge its payments by another rule. All other events are
   // still written as version 1.
-  event: { name: 'an event', upcasters: [(event) => event] },
+  event: { name: 'an event', upcasters: [(event) => event, (event) => event] },
   // Likewise.
-  command: { name: 'a command', upcasters: [(command) => command] },
+  command: { name: 'a command', upcasters: [(command) => command, (command) => command] },
   observation: { name: 'an observation', upcasters: [] },
-  intentState: { name: 'a stored intent', upcasters: [] },
+  // Of version 2 is an intent with `accept`.
+  intentState: { name: 'a stored intent', upcasters: [(intent) => intent] },
   depositEvent: { name: 'an event of a deposit', upcasters: [] },
   depositState: { name: 'a stored deposit', upcasters: [] },
   outcome: { name: 'an outcome', upcasters: [] },

@@ -4,6 +4,7 @@ import {
   payerView,
   PUBLIC_EVENT_TYPES,
   type PublicClaim,
+  type PublicOverpayment,
   type PublicPayment,
 } from '@pf/domain';
 import { z } from 'zod';
@@ -32,6 +33,13 @@ export const paymentClaim = z.strictObject({
   intentIds: z.array(intentId),
 }) satisfies z.ZodType<PublicClaim>;
 
+/** What a payment was more than its intent asks for. */
+export const overpayment = z.strictObject({
+  txSignature: transactionHash,
+  amount: z.string(),
+  amountBaseUnits: z.string().regex(/^\d{1,20}$/),
+}) satisfies z.ZodType<PublicOverpayment>;
+
 /** The body of a webhook, of a streamed event and of a history entry (docs/reference/contract.md): the same bytes. */
 export const intentEvent = z.strictObject({
   eventId: z.string(),
@@ -42,24 +50,29 @@ export const intentEvent = z.strictObject({
     intent: publicIntent,
     payment: unexpectedPayment.exactOptional(),
     claim: paymentClaim.exactOptional(),
+    overpayment: overpayment.exactOptional(),
   }),
 });
 
 /** An event as payers see it: without other intents of the account. */
 export const payerEvent = intentEvent.extend({
-  data: z.strictObject({ intent: payerIntent, payment: unexpectedPayment.exactOptional() }),
+  data: z.strictObject({
+    intent: payerIntent,
+    payment: unexpectedPayment.exactOptional(),
+    overpayment: overpayment.exactOptional(),
+  }),
 });
 
 /** What payers see of an event. @param body as it is stored, with the whole intent */
 export function payerEventOf(body: string): string {
   const { eventId, type, createdAt, livemode, data } = JSON.parse(body) as z.infer<typeof intentEvent>;
-  const { intent, payment } = data;
+  const { intent, payment, overpayment: more } = data;
   return JSON.stringify({
     eventId,
     type,
     createdAt,
     livemode,
-    data: { intent: payerView(intent), ...(payment && { payment }) },
+    data: { intent: payerView(intent), ...(payment && { payment }), ...(more && { overpayment: more }) },
   });
 }
 

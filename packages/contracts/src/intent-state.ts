@@ -116,6 +116,7 @@ const paymentIntent = z.looseObject({
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
   attribution: z.literal('amount').exactOptional(),
+  accept: z.literal('at_least').exactOptional(),
   status: z.enum(INTENT_STATUSES),
   retryRequired: z.boolean(),
   pendingAtExpiry: z.boolean(),
@@ -144,6 +145,7 @@ const paymentIntent = z.looseObject({
     .default([]),
   otherRefunds: z.array(intentId).default([]),
   // In the order in which evolve() adds them: the bytes are those of the fold.
+  amountReceived: baseUnits.exactOptional(),
   otherClaims: z.array(z.looseObject({ hash: transactionHash, intentIds: z.array(intentId) })).exactOptional(),
   undoneExtras: z.array(transactionHash).exactOptional(),
   disproved: z.array(z.string()).exactOptional(),
@@ -153,11 +155,12 @@ const paymentIntent = z.looseObject({
 }) satisfies z.ZodType<PaymentIntent>;
 
 /** The domain's complete state of an intent as JSON. Folds of the same events give the same bytes. */
-export const encodeIntent = (intent: PaymentIntent): string => {
-  const version = versionOf(FORMATS.intentState);
+export const encodeIntent = (intent: PaymentIntent): string =>
   // Without a version it is 1: the bytes of rows that were written before there were versions stay what they are.
-  return toJson(version === 1 ? intent : { ...intent, schemaVersion: version });
-};
+  toJson(intent.accept === undefined ? intent : { ...intent, schemaVersion: versionOf(FORMATS.intentState) });
 /** @throws SyntaxError, ZodError or NewerVersionError if the text is not a state that this code understands */
-export const decodeIntent = (text: string): PaymentIntent =>
-  paymentIntent.parse(upcast(FORMATS.intentState, JSON.parse(text)));
+export const decodeIntent = (text: string): PaymentIntent => {
+  const intent = paymentIntent.parse(upcast(FORMATS.intentState, JSON.parse(text)));
+  delete intent['schemaVersion'];
+  return intent;
+};

@@ -22,6 +22,7 @@ import {
   isEventType,
   isPublicType,
   LATE_STATES,
+  overpaymentOf,
   PAYMENT_TERMS,
   paymentOf,
 } from '@pf/domain';
@@ -83,6 +84,7 @@ const createData = z.object({
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
   attribution: z.literal('amount').exactOptional(),
+  accept: z.literal('at_least').exactOptional(),
   reference,
   ttlSeconds,
   metadata: metadata.nullable(),
@@ -184,6 +186,8 @@ export interface CommandSeal {
 }
 /** Of inputs that are not sealed. */
 const UNSEALED_VERSION = 1;
+/** Of those that are. */
+const SEALED_VERSION = 2;
 const sealedCommand = z.looseObject({ commandId: z.string(), data: z.looseObject({}), sealed: z.string() });
 
 /**
@@ -218,10 +222,12 @@ export function encodeInput(
   { kind: _, ...message }: CommandMessage | DepositCommandMessage | ObservationMessage | DepositMessage,
   seal: CommandSeal | null = null,
 ): string {
-  if (seal === null || (message.type !== 'create' && message.type !== 'update'))
+  if (message.type !== 'create' && message.type !== 'update')
     return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
-  const { idempotencyKey = null, metadata: map = null } = message.data as Partial<CreateData>;
-  if (idempotencyKey === null && map === null) return toJson({ ...message, schemaVersion: UNSEALED_VERSION });
+  const { idempotencyKey = null, metadata: map = null, accept } = message.data as Partial<CreateData>;
+  const versionWith = (version: number): number => (accept === undefined ? version : versionOf(FORMATS.command));
+  if (seal === null || (idempotencyKey === null && map === null))
+    return toJson({ ...message, schemaVersion: versionWith(UNSEALED_VERSION) });
   const data = {
     ...message.data,
     ...(idempotencyKey !== null && { idempotencyKey: null }),
@@ -229,7 +235,7 @@ export function encodeInput(
   };
   const personal = { ...(idempotencyKey !== null && { idempotencyKey }), ...(map !== null && { metadata: map }) };
   const sealed = seal.seal(message.commandId, JSON.stringify(personal));
-  return toJson({ ...message, data, sealed, schemaVersion: versionOf(FORMATS.command) });
+  return toJson({ ...message, data, sealed, schemaVersion: versionWith(SEALED_VERSION) });
 }
 /** An observation on the wire. @param key that of its author, which signs it; null: it is not signed */
 export function encodeObservation(message: ObservationMessage | DepositMessage, key: Uint8Array | null): string {
@@ -239,6 +245,8 @@ export function encodeObservation(message: ObservationMessage | DepositMessage, 
 export type InputMessage = CommandMessage | ObservationMessage | ((Expire | Erase) & { readonly trace: Trace });
 
 // Events --------------------------------------------------------------------------------------------------------------
+/** Of a payment with another amount than its intent asks for. */
+const paidAmount = { amount: text.exactOptional() };
 const eventData = {
   'intent.created': createData.extend({ accountId, livemode: z.boolean(), refundOf: intentId.nullable() }),
   'intent.detected': none,
@@ -262,6 +270,7 @@ const eventData = {
     landing: newLanding.nullable(),
     late: z.enum(LATE_STATES).nullable(),
     simulated: z.boolean(),
+    ...paidAmount,
   }),
   'intent.finalized': z.object({ hash: transactionHash, landing: landing.nullable(), simulated: z.boolean() }),
   'intent.failed': z.object({ hash: transactionHash.nullable(), reason: z.string(), simulated: z.boolean() }),
@@ -271,8 +280,8 @@ const eventData = {
   refund_linked: z.object({ refundIntentId: intentId }),
   refund_released: z.object({ refundIntentId: intentId }),
   confirmation_lost: z.object({ hash: transactionHash }),
-  confirmation_restored: z.object({ landing: newLanding }),
-  'intent.extra_payment': z.object({ landing: newLanding }),
+  confirmation_restored: z.object({ landing: newLanding, ...paidAmount }),
+  'intent.extra_payment': z.object({ landing: newLanding, ...paidAmount }),
   'intent.mismatched_payment': z.object({
     landing: newLanding,
     amount: text.nullable(),
@@ -285,8 +294,9 @@ const eventData = {
     differs: z.array(z.enum(PAYMENT_TERMS)).exactOptional(),
   }),
   'intent.payment_claimed': z.object({ hash: transactionHash, intentIds: z.array(intentId) }),
-  'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES) }),
-  extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional() }),
+  'intent.late_payment': z.object({ landing, late: z.enum(LATE_STATES), ...paidAmount }),
+  'intent.overpaid': z.object({ hash: transactionHash, amount: text, amountBaseUnits: baseUnits }),
+  extra_payment_observed: z.object({ landing, refundIntentId: intentId.exactOptional(), ...paidAmount }),
   mismatched_payment_observed: z.object({ landing, differs: z.array(z.enum(PAYMENT_TERMS)) }),
   deposit_told: toldDeposit.extend({ landing }),
   personal_data_erased: none,
@@ -335,7 +345,10 @@ export interface EventEnvelope {
 /** Of events that are not sealed. */
 export const EVENT_SCHEMA_VERSION = 1;
 /** Of events that are. */
-export const SEALED_SCHEMA_VERSION = versionOf(FORMATS.event);
+export const SEALED_SCHEMA_VERSION = 2;
+/** The version of an event before it is sealed. */
+export const eventSchemaVersion = ({ data }: Pick<EventEnvelope, 'data'>): number =>
+  'accept' in data ? versionOf(FORMATS.event) : EVENT_SCHEMA_VERSION;
 
 // The domain's view() wrote it together with the event. It is passed on unchanged, including the order of its keys:
 // webhooks are signed over these bytes, whether they come from the writer's memory or from the log.
@@ -392,7 +405,7 @@ export const readEvent = (text: string): LoggedEvent => readIntentEvent(JSON.par
 function readIntentEvent(document: unknown): LoggedEvent {
   const envelope = eventEnvelope.parse(document);
   const { type } = envelope;
-  if (!isEventType(type) || envelope.schemaVersion > SEALED_SCHEMA_VERSION) {
+  if (!isEventType(type) || envelope.schemaVersion > versionOf(FORMATS.event)) {
     const { data: _data, ...head } = envelope;
     return { ...head, isForeign: true };
   }
@@ -441,12 +454,18 @@ export function webhookBody(event: LoggedEvent): string | null {
   const own = isForeign(event) ? null : eventOf(event);
   const payment = own && paymentOf(own, event.intent);
   const claim = own && claimOf(own);
+  const overpayment = own && overpaymentOf(own);
   return JSON.stringify({
     eventId: event.eventId,
     type: event.type,
     createdAt: event.at,
     livemode: event.livemode,
-    data: { intent: event.intent, ...(payment !== null && { payment }), ...(claim !== null && { claim }) },
+    data: {
+      intent: event.intent,
+      ...(payment !== null && { payment }),
+      ...(claim !== null && { claim }),
+      ...(overpayment !== null && { overpayment }),
+    },
   });
 }
 

@@ -174,6 +174,8 @@ export const OPERATIONS = {
       '\n\nWith `attribution: "amount"` the intent is paid by any transfer of exactly its `amount`, such as a ' +
       'withdrawal from an exchange. So that no other intent of the wallet has the same amount, up to 0.009999 is ' +
       'added: ask the payer for the `amount` of the response.' +
+      '\n\nWith `accept: "at_least"` one transfer of the amount or more pays the intent. `amountReceived` says how ' +
+      'much arrived, and `intent.overpaid` follows once a payment of more is final.' +
       '\n\nPass `paymentUrl` or `clientSecret` to the payer.',
     scope: 'full',
     request: { body: createIntentRequest },
@@ -288,7 +290,8 @@ export const OPERATIONS = {
       'Offers several ways to pay one amount: each with a chain, a token and the wallet that is paid. The payer ' +
       'chooses one on the page `url`, and the intent is created then, with the `metadata` of the link. The first ' +
       'intent that is paid cancels the others.\n\n' +
-      'With `attribution: "amount"` its intents are also paid by any transfer of exactly their amount.\n\n' +
+      'With `attribution: "amount"` its intents are also paid by any transfer of exactly their amount, with ' +
+      '`accept: "at_least"` by one of more.\n\n' +
       'Pass `url` or `clientSecret` to the payer. A repeat with the same `idempotencyKey` within 24 hours returns ' +
       'the same link, with status 200, the header `Idempotent-Replayed: true` and `replayed: true`; `differs` says ' +
       'what it asks for otherwise.',

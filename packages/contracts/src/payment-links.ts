@@ -1,6 +1,6 @@
 import { type LinkNews, PAYMENT_LINK_STATES, type PaymentLinkState } from '@pf/domain';
 import { z } from 'zod';
-import { amount, attribution, chain, metadata, must, text, token, ttlSeconds, wallet } from './api/fields.ts';
+import { accept, amount, attribution, chain, metadata, must, text, token, ttlSeconds, wallet } from './api/fields.ts';
 import { IDEMPOTENCY_KEY_LENGTH_MAX, TTL_SECONDS } from './api/limits.ts';
 import { pageQuery, pageResponse } from './api/paging.ts';
 import { replayedResponse } from './api/replayed.ts';
@@ -20,6 +20,7 @@ const offer = z.strictObject({ chain, token, requestor: wallet }, must('an objec
 export const createPaymentLinkRequest = z.strictObject({
   amount,
   attribution: attribution.optional(),
+  accept: accept.optional(),
   offers: z.array(offer, offersRule).min(1, offersRule).max(OFFERS_MAX, offersRule),
   idempotencyKey: text(1, IDEMPOTENCY_KEY_LENGTH_MAX).optional(),
   ttlSeconds: ttlSeconds.default(TTL_SECONDS.default),
@@ -56,6 +57,7 @@ export const paymentLink = z.strictObject({
   id: z.string(),
   amount: z.string(),
   attribution: z.literal('amount').exactOptional(),
+  accept: z.literal('at_least').exactOptional(),
   offers: z.array(shownOffer),
   state: z.enum(PAYMENT_LINK_STATES),
   intents: z.array(shownIntent),

@@ -11,7 +11,10 @@ export class VersionGapError extends Error {
   override readonly name = 'VersionGapError';
 }
 
-type Change = Partial<PaymentIntent>;
+type Change = Omit<Partial<PaymentIntent>, 'amountReceived'> & {
+  /** Undefined: it is gone. */
+  readonly amountReceived?: bigint | undefined;
+};
 
 /**
  * Folds one event into the intent. Total over all events and states: an event has happened and is never refused.
@@ -23,27 +26,39 @@ export const evolve = (state: PaymentIntent | undefined, event: IntentEvent): Pa
   if (state?.id !== event.intentId || event.version !== state.version + 1) {
     throw versionGap(state, event);
   }
-  const change = applyEvent(state, event);
+  const change = withReceived(state, applyEvent(state, event));
   const after = {
     ...state,
     ...change,
     version: event.version,
     updatedAt: isPublicChange(state, change) ? Math.max(event.at, state.updatedAt + 1) : state.updatedAt,
   };
-  const isRare = change.otherClaims || change.deposits || change.undoneExtras || change.disproved;
-  return isRare ? inOrder(after) : after;
+  const isRare =
+    'amountReceived' in change || change.otherClaims || change.deposits || change.undoneExtras || change.disproved;
+  return isRare ? inOrder(after) : (after as PaymentIntent);
+};
+
+/** With what an intent has received that more than its amount may pay. A simulated payment brings the amount. */
+const withReceived = (state: PaymentIntent, change: Change): Change => {
+  if (state.accept === undefined) return change;
+  const { status, settlement, amountBaseUnits } = { ...state, ...change };
+  const isPaid = status === 'confirmed' || status === 'finalized';
+  const amountReceived = isPaid ? (settlement?.transfer.amount ?? amountBaseUnits) : undefined;
+  return amountReceived === state.amountReceived ? change : { ...change, amountReceived };
 };
 
 /** The fields that few intents have, in the order of what is stored: equal folds are equal bytes. */
 const inOrder = ({
+  amountReceived,
   otherClaims,
   undoneExtras = [],
   disproved,
   deposits,
   erasedAt,
   ...others
-}: PaymentIntent): PaymentIntent => ({
+}: Omit<PaymentIntent, 'amountReceived'> & Pick<Change, 'amountReceived'>): PaymentIntent => ({
   ...others,
+  ...(amountReceived !== undefined && { amountReceived }),
   ...(otherClaims && { otherClaims }),
   ...(undoneExtras.length > 0 && { undoneExtras }),
   ...(disproved && { disproved }),
@@ -92,6 +107,7 @@ const applyCreated = (
     fulfiller: data.fulfiller,
     direction: data.direction,
     ...(data.attribution && { attribution: data.attribution }),
+    ...(data.accept && { accept: data.accept }),
     status: 'created',
     retryRequired: false,
     pendingAtExpiry: false,
@@ -288,6 +304,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
       return { otherClaims: [...others, { hash, intentIds }] };
     }
     case 'intent.late_payment':
+    case 'intent.overpaid':
       return {};
     case 'deposit_told':
       return depositTold(state, event.data);

@@ -1,6 +1,7 @@
 import { NOTHING_HAPPENED, versionGap } from './evolve.ts';
 import type { AccountId, Instant, IntentId } from './model/ids.ts';
 import type { PaymentIntent } from './model/intent.ts';
+import { decimalsOf } from './model/money.ts';
 import { instantOf, type PublicIntent } from './model/view.ts';
 
 /** What every version of an event has: its place in the history and the public intent after it. */
@@ -25,7 +26,7 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
   const { shown, accountId, at, version } = event;
   const isOpen = shown.state === 'created' || shown.state === 'pending' || shown.state === 'confirmed';
   return {
-    ...(state ?? UNKNOWN),
+    ...(state ?? { ...NOTHING_HAPPENED, decimals: decimalsOf(shown.amount, BigInt(shown.amountBaseUnits)) }),
     id: event.intentId,
     version,
     accountId,
@@ -40,6 +41,7 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
     fulfiller: shown.fulfiller as PaymentIntent['fulfiller'],
     direction: shown.direction,
     ...(shown.attribution && { attribution: shown.attribution }),
+    ...(shown.accept && { accept: shown.accept }),
     status: shown.state,
     retryRequired: shown.retryRequired,
     pendingAtExpiry: shown.pendingAtExpiry,
@@ -57,12 +59,10 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
     confirmedAt: instantOrNull(shown.confirmedAt),
     finalizedAt: instantOrNull(shown.finalizedAt),
     closedAt: isOpen ? null : (state?.closedAt ?? at),
+    ...(shown.amountReceivedBaseUnits !== undefined && { amountReceived: BigInt(shown.amountReceivedBaseUnits) }),
     ...(shown.erasedAt === undefined ? {} : { erasedAt: instantOf(shown.erasedAt) }),
     heldFrom: state?.heldFrom ?? version,
   };
 };
-
-/** What no event shows, of an intent whose very creation is not understood. */
-const UNKNOWN = { decimals: 0, ...NOTHING_HAPPENED };
 
 const instantOrNull = (at: string | null): Instant | null => (at === null ? null : instantOf(at));

@@ -38,6 +38,8 @@ const fetched = z.object({
     amount: z.string(),
     /** `amount`: a plain transfer of exactly the amount pays it, too. */
     attribution: z.string().optional(),
+    /** What its payment has brought, where it accepts more than its amount. */
+    amountReceived: z.string().optional(),
     chain: z.string(),
     expiresAt: z.iso.datetime(),
     requestor: z.string(),
@@ -232,6 +234,7 @@ function payment(
       <p class="amount">${intent.amount} ${intent.token}</p>
       <p>on ${network}</p>
       <p role="status"><strong>${status}</strong></p>
+      ${intent.amountReceived === undefined ? [] : [html`<p>Received: ${intent.amountReceived} ${intent.token}</p>`]}
       ${again(secret, linkSecret === null ? {} : { of: linkSecret }, 'Look again')}`,
     ...(isOpen && linkSecret !== null ? [again(linkSecret, {}, 'Choose another way to pay')] : []),
     ...(isOpen ? [howToPay(request, intent.expiresAt)] : []),

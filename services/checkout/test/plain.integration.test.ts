@@ -95,6 +95,17 @@ describe('the page without scripts', () => {
     expect(gateway.received[0]?.request.headers.authorization).toBe(`Bearer ${intentId}_secret_${CODE}`);
   });
 
+  it('says what has arrived where more than the amount may pay it', async () => {
+    const shown = async (changes: object): Promise<string> => {
+      gateway.answerWith(json(200, { intent: { ...intentOf(intentId), amount: '12.50', token: 'USDC', ...changes } }));
+      return (await show(link)).text();
+    };
+    const page = await shown({ state: 'confirmed', accept: 'at_least', amountReceived: '13' });
+    expect(page).toContain('12.50 USDC');
+    expect(page).toContain('Received: 13 USDC');
+    expect(await shown({ state: 'confirmed' })).not.toContain('Received');
+  });
+
   describe('of an intent that a plain transfer pays', () => {
     const WALLET = '0x7f9E1f4CE9bF0B2E4C1C1C3c0B1D4bD3bA9bB0a1';
     const byAmount = { amount: '12.500003', attribution: 'amount', chain: 'eip155:84532', requestor: WALLET };

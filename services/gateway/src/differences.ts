@@ -44,7 +44,18 @@ export const termsAt = (name: string, values: object | null): Terms =>
  */
 export function differencesOfIntent(
   adapters: Adapters,
-  { chain, token, amount, requestor, fulfiller, direction, attribution, ttlSeconds, metadata }: CreateIntentRequest,
+  {
+    chain,
+    token,
+    amount,
+    requestor,
+    fulfiller,
+    direction,
+    attribution,
+    accept,
+    ttlSeconds,
+    metadata,
+  }: CreateIntentRequest,
   intent: PublicIntent,
 ): Differences {
   // The chain and the token may no longer be available: then they are compared as they are written.
@@ -63,6 +74,7 @@ export function differencesOfIntent(
       requestor: intent.requestor,
       direction: intent.direction,
       attribution: intent.attribution ?? 'reference',
+      accept: intent.accept ?? 'exact',
       ttlSeconds: intent.ttlSeconds,
       ...(fulfiller && { fulfiller: intent.fulfiller }),
       ...termsAt(
@@ -77,6 +89,7 @@ export function differencesOfIntent(
       requestor: wallet(requestor),
       direction,
       attribution: attribution ?? 'reference',
+      accept: accept ?? 'exact',
       ttlSeconds,
       ...(fulfiller && { fulfiller: wallet(fulfiller) }),
       ...termsAt('metadata', asked),

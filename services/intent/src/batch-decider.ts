@@ -10,7 +10,7 @@ import {
   type DepositMessage,
   encodeDepositEvent,
   encodeEvent,
-  EVENT_SCHEMA_VERSION,
+  eventSchemaVersion,
   type EventEnvelope,
   eventIdOf,
   hasDeadline,
@@ -354,7 +354,7 @@ export class BatchDecider {
       const envelope: EventEnvelope = {
         eventId: eventIdOf(intent.id, event.version, event.at),
         type: event.type,
-        schemaVersion: EVENT_SCHEMA_VERSION,
+        schemaVersion: eventSchemaVersion(event),
         intentId: intent.id,
         version: event.version,
         accountId: intent.accountId,

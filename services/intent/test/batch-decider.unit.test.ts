@@ -41,6 +41,16 @@ describe('BatchDecider', () => {
     expect(batch.records[0]?.headers).toEqual({ [REPLY_TO_HEADER]: GATEWAY });
   });
 
+  it('gives the creation of an intent that more than its amount may pay a version of its own', () => {
+    const [made, other] = [create({ accept: 'at_least' }), create()];
+    const batch = decideBatch([made, of(made.intentId, gateway.detect()), other].map((message) => recordAt(message)));
+    expect(eventsOf(batch).map(({ type, schemaVersion }) => [type, schemaVersion])).toEqual([
+      ['intent.created', 3],
+      ['intent.detected', 1],
+      ['intent.created', 1],
+    ]);
+  });
+
   it('decides commands in order, each on the state that the one before left, and makes one row', () => {
     const made = create();
     const batch = decideBatch(

@@ -158,7 +158,7 @@ describe('An event that only newer code understands', () => {
   it('holds an intent whose creation it is', async () => {
     const [first = '', ...rest] = events;
     const test = new TestWriter();
-    await test.follow([JSON.stringify({ ...(JSON.parse(first) as object), schemaVersion: 3, data: 'newer' }), ...rest]);
+    await test.follow([JSON.stringify({ ...(JSON.parse(first) as object), schemaVersion: 4, data: 'newer' }), ...rest]);
     const { intentId } = parseEvent(first);
     const rows = await storedStates();
     expect(JSON.parse(rows.get(intentId) ?? '')).toMatchObject({ heldFrom: 1, idempotencyKey: 'order 7' });
@@ -170,7 +170,7 @@ describe('A row that cannot be decoded', () => {
   it('makes only its own intent unavailable', async () => {
     const test = new TestWriter();
     await test.follow(events);
-    await database.sql.query(`UPDATE ledger.intents SET state = '{"schemaVersion":2}' WHERE id = $1`, [one]);
+    await database.sql.query(`UPDATE ledger.intents SET state = '{"schemaVersion":3}' WHERE id = $1`, [one]);
     const outcomes = await test.decide(command(one, gateway.cancel()), command(other, gateway.cancel()));
     expect(outcomes).toMatchObject([
       { kind: 'refused', refusal: { code: 'intent.unavailable' } },

@@ -166,7 +166,7 @@ describe('WatchSets', () => {
     dependencies.append(events.detected());
     for (const change of [
       { type: 'payout_scheduled' },
-      { type: 'submission_prepared', schemaVersion: 3, data: { form: 'another' } },
+      { type: 'submission_prepared', schemaVersion: 4, data: { form: 'another' } },
     ]) {
       const version = dependencies.records.length + 1;
       const shown = JSON.parse(dependencies.records.at(-1) ?? '') as object;

@@ -135,7 +135,7 @@ describe('A webhook delivery', () => {
       eventId: eventIdOf(intentId, version),
       ...change,
     });
-    const known = next(4, { schemaVersion: 3 });
+    const known = next(4, { schemaVersion: 4 });
     const body = webhookBody(known) ?? '';
     await harness.project({ event: known, body });
     for (const newer of [

@@ -494,6 +494,56 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'Less than its amount pays no intent',
+    file: 'packages/domain/src/model/terms.ts',
+    guard: 'amount >= amountBaseUnits && amount < AMOUNT_LIMIT',
+    instead: 'amount < AMOUNT_LIMIT',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'is not paid by less, by another recipient or sender',
+    },
+  },
+  {
+    name: 'More than its amount pays only an intent that accepts it',
+    file: 'packages/domain/src/model/terms.ts',
+    guard: ': amount === amountBaseUnits;',
+    instead: ': amount >= amountBaseUnits;',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'an intent of exactly its amount is not paid by more, as ever',
+    },
+  },
+  {
+    name: 'A refund returns no more than has arrived',
+    file: 'packages/domain/src/model/refusal.ts',
+    guard: 'refund.amountBaseUnits > amountReceived',
+    instead: 'refund.amountBaseUnits < 0n',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'gives back no more than what has arrived',
+    },
+  },
+  {
+    name: 'A surplus is told once it is final',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'if (more > 0n)',
+    instead: 'if (more < 0n)',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'is paid by one transfer of more, and tells by how much once that is final',
+    },
+  },
+  {
+    name: 'Older code does not take an intent of at least its amount for one of exactly that',
+    file: 'packages/contracts/src/messages.ts',
+    guard: "'accept' in data ? versionOf(FORMATS.event) : EVENT_SCHEMA_VERSION",
+    instead: "'accept' in data ? EVENT_SCHEMA_VERSION : EVENT_SCHEMA_VERSION",
+    test: {
+      file: 'services/intent/test/batch-decider.unit.test.ts',
+      name: 'gives the creation of an intent that more than its amount may pay a version of its own',
+    },
+  },
+  {
     name: 'A send intent is settled only by the wallet that it names',
     file: 'packages/domain/src/model/terms.ts',
     guard: "if (payerProblem(intent, transfer.from) !== null) differs.push('sender');",

@@ -1,6 +1,7 @@
 import { webhookBody } from '@pf/contracts';
 import {
   type Deposit,
+  type EventData,
   type IntentEvent,
   isPublicType,
   liveSubmission,
@@ -19,6 +20,10 @@ import { checkReports } from './reports.ts';
 
 /** Of the landing in an event. */
 const hashIn = (data: unknown): string => (data as { readonly landing: { readonly hash: string } }).landing.hash;
+
+/** Not the domain's own: bugs are planted there. */
+const isEnough = ({ accept, amountBaseUnits }: PaymentIntent, amount: bigint): boolean =>
+  accept === undefined ? amount === amountBaseUnits : amount >= amountBaseUnits;
 
 const require = (holds: boolean, invariant: Invariant, what: () => string): void => {
   if (!holds) throw new InvariantError(invariant, what());
@@ -308,7 +313,8 @@ export class Checks {
   }
 
   /** The deposits that pay it by its account's word, where they pay what it asks for. */
-  #assignedTo({ id, tokenAddress, requestor, amountBaseUnits }: PaymentIntent): readonly Deposit[] {
+  #assignedTo(intent: PaymentIntent): readonly Deposit[] {
+    const { id, tokenAddress, requestor } = intent;
     return [...this.#fold.deposits.values()].filter(
       (deposit) =>
         deposit.state === 'assigned' &&
@@ -316,8 +322,28 @@ export class Checks {
         isCounting(deposit) &&
         deposit.arrival.tokenAddress === tokenAddress &&
         deposit.arrival.to === requestor &&
-        deposit.arrival.amount === amountBaseUnits,
+        isEnough(intent, deposit.arrival.amount),
     );
+  }
+
+  /** An intent that more than its amount may pay says what has arrived and, once that is final, what was too much. */
+  #received(intent: PaymentIntent, transfers: readonly { readonly hash: string; readonly amount: bigint }[]): void {
+    const { id, accept, amountBaseUnits, amountReceived, settlement } = intent;
+    const told = (holds: boolean, what: string): void =>
+      require(holds, 'what has arrived is told', () => `${id}: ${what}`);
+    const arrived = transfers.find(({ hash }) => hash === settlement?.hash)?.amount;
+    told(
+      amountReceived === (accept === undefined ? undefined : arrived),
+      `${arrived} arrived, and it has received ${amountReceived}`,
+    );
+    const own = this.#fold.events.filter(({ intentId }) => intentId === id);
+    for (const [place, event] of own.entries()) {
+      if (event.type !== 'intent.finalized') continue;
+      const more = ((event.data as EventData['intent.finalized']).landing?.transfer.amount ?? 0n) - amountBaseUnits;
+      const next = own[place + 1];
+      const surplus = next?.type === 'intent.overpaid' ? (next.data as EventData['intent.overpaid']) : null;
+      told((surplus?.amountBaseUnits ?? 0n) === more, `${more} more is final, and ${surplus?.amount} is told`);
+    }
   }
 
   #end(intent: PaymentIntent): void {
@@ -349,7 +375,7 @@ export class Checks {
           reference === intent.reference &&
           token === intent.tokenAddress &&
           to === intent.requestor &&
-          amount === intent.amountBaseUnits &&
+          isEnough(intent, amount) &&
           from !== to &&
           (named === undefined || from === named),
       );
@@ -361,6 +387,7 @@ export class Checks {
         hashes.some((hash) => hash === intent.settlement?.hash),
         `it counts ${intent.settlement?.hash}, and was paid by ${hashes[0]}`,
       );
+      this.#received(intent, [...paying, ...assigned.map(({ arrival }) => arrival)]);
       return;
     }
     const { settlement } = intent;

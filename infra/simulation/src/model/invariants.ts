@@ -15,6 +15,7 @@ export type Invariant =
   | 'a deposit pays one intent'
   | 'an intent is settled once'
   | 'the books have what arrived'
+  | 'what has arrived is told'
   | 'a landing is worth at most what was gained'
   | 'what landed has an outcome'
   | 'a proof withdraws the report'

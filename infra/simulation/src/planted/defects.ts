@@ -127,7 +127,7 @@ export const defects: readonly Planted[] = [
   {
     name: 'A payment that counts after all leaves its first report standing',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing }) : before;",
+    guard: "isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing, ...paid }) : before;",
     instead:
       'isWithdrawn ? { ...before, transfers: before.transfers.filter((key) => ' +
       'key !== transferKey(landing)) } : before;',
@@ -198,6 +198,18 @@ export const defects: readonly Planted[] = [
     guard: "if (before === undefined || before.level === 'lost') return append('deposit.received', data);",
     instead:
       "if (before === undefined) return append('deposit.received', data);\nif (before.level === 'lost') return null;",
+  },
+  {
+    name: 'An intent of at least its amount is paid by exactly that',
+    file: 'packages/domain/src/model/terms.ts',
+    guard: 'amount >= amountBaseUnits && amount < AMOUNT_LIMIT',
+    instead: 'amount === amountBaseUnits && amount < AMOUNT_LIMIT',
+  },
+  {
+    name: 'A small surplus is not told',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'if (more > 0n)',
+    instead: 'if (more > 1n)',
   },
   {
     name: 'What pays an intent is a deposit as well',

@@ -53,6 +53,7 @@ class Story {
       ['cancels', 1, this.#cancel],
       ['refunds', 2, this.#refund],
       ['assignments', 5, this.#assign],
+      ['larger payments', 3, this.#payMore],
     ];
     const possible = steps.filter(([kind]) => this.#world.plan.kinds.has(kind));
     const weights = possible.flatMap((step) => Array.from({ length: step[1] }, () => step));
@@ -73,6 +74,7 @@ class Story {
       requestor: this.#merchant.address,
       ttlSeconds: TTL_SECONDS,
       ...(key !== null && { idempotencyKey: key }),
+      ...(kinds.has('larger payments') && this.#random.chance(0.6) && { accept: 'at_least' }),
     };
     const attempt = async (): Promise<void> => {
       const response = await this.#request('create', null, body);
@@ -173,9 +175,19 @@ class Story {
 
   async #payWrongly(): Promise<void> {
     const intent = await this.#fetch();
-    if (intent === null) return;
+    // Whether it pays an intent of at least its amount would depend on which amount that has when it lands.
+    if (intent === null || (intent.accept !== undefined && this.#termsMayChange)) return;
     const payer = this.#random.pick(this.#payers);
     await this.#send(payer, payer.pay({ ...termsOf(intent), amount: BigInt(intent.amountBaseUnits) + 1n }));
+  }
+
+  /** More than is asked for, whether the intent accepts it or not. */
+  async #payMore(): Promise<void> {
+    const intent = this.#termsMayChange ? null : await this.#fetch();
+    if (intent === null) return;
+    const payer = this.#random.pick(this.#payers);
+    const more = this.#random.pick([1n, 500_000n]);
+    await this.#send(payer, payer.pay({ ...termsOf(intent), amount: BigInt(intent.amountBaseUnits) + more }));
   }
 
   async #payLate(): Promise<void> {

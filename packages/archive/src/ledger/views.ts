@@ -124,10 +124,10 @@ export const VIEWS: Readonly<Record<string, string>> = {
         WHEN ends.finalized_at IS NOT NULL AND place = 'settles' THEN 'finalized'
         ELSE 'confirmed'
       END AS status,
-      -- All others have exactly the amount that is asked for.
+      -- All others have exactly the amount that is asked for, or say which.
       try_cast(CASE type
         WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'landed.event')}
-        ELSE ${of('intent.amount', 'landed.event')}
+        ELSE coalesce(${of('data.amount', 'landed.event')}, ${of('intent.amount', 'landed.event')})
       END AS DECIMAL(38, 18)) AS amount,
       try_cast(${of('data.landing.transfer.amount', 'landed.event')} AS DECIMAL(38, 0)) AS base_units,
       ${of('data.landing.transfer.from', 'landed.event')} AS sender,
@@ -181,7 +181,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
         try_cast(CASE type
           WHEN 'intent.mismatched_payment' THEN ${of('data.amount')}
           WHEN 'mismatched_payment_observed' THEN NULL
-          ELSE ${of('intent.amount')}
+          ELSE coalesce(${of('data.amount')}, ${of('intent.amount')})
         END AS DECIMAL(38, 18)) AS tokens,
         ${of('intent.refundOf')} IS NOT NULL AS is_refund
       FROM last

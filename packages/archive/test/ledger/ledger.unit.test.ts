@@ -8,7 +8,7 @@ import { FolderStore, Ledger, ParquetFiles, QueryError, Signer } from '../../src
 import { PartitionArchive } from '../../src/partition-archive.ts';
 import { toRow } from '../../src/row.ts';
 import { archiveKey } from '../archive-key.ts';
-import { OTHERS_PAYMENTS, recordAt, RECORDED_DEPOSITS, RECORDED_PAYMENTS } from '../recorded.ts';
+import { OTHERS_PAYMENTS, recordAt, RECORDED_AT_LEAST, RECORDED_DEPOSITS, RECORDED_PAYMENTS } from '../recorded.ts';
 
 const signer = new Signer(Buffer.alloc(32, 7));
 let folder: string;
@@ -340,6 +340,28 @@ describe('the ledger', () => {
     expect(rows).toEqual([
       { kind: 'extra', status: 'confirmed', transfer_index: '77' },
       { kind: 'extra', status: 'lost', transfer_index: transfer.index },
+    ]);
+  });
+
+  it('books what has arrived where more than the amount has paid', async () => {
+    const atLeast = await ledgerOf('at least', RECORDED_AT_LEAST);
+    const { rows: payments } = await atLeast.query(
+      'SELECT kind, status, amount::VARCHAR AS amount, base_units FROM payments ORDER BY base_units, kind',
+    );
+    const { rows: sums } = await atLeast.query(
+      `SELECT sum(amount)::VARCHAR AS amount, sum(base_units) AS base_units, count(*) AS entries
+         FROM journal WHERE account = 'requestor'`,
+    );
+    atLeast.close();
+    expect(
+      payments.map(({ kind, status, amount, base_units: units }) => [kind, status, Number(amount), units]),
+    ).toEqual([
+      ['extra', 'confirmed', 12.500001, '12500001'],
+      ['requested', 'finalized', 12.500001, '12500001'],
+      ['requested', 'lost', 13, '13000000'],
+    ]);
+    expect(sums.map(({ amount, base_units: units, entries }) => [Number(amount), units, entries])).toEqual([
+      [12.500001, '12500001', '3'],
     ]);
   });
 

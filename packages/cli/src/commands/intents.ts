@@ -32,6 +32,12 @@ export function intentsCommand(context: CommandContext): Command {
     .command('create')
     .description('request a payment, or announce one with --direction send')
     .requiredOption('--amount <amount>', 'a plain decimal, such as 12.50')
+    .addOption(
+      new Option(
+        '--accept <accept>',
+        'exact: only the amount pays it; at_least: one transfer of more does, too',
+      ).choices(['exact', 'at_least']),
+    )
     .requiredOption('--requestor <wallet>', 'the wallet that receives')
     .addOption(new Option('--chain <chain>', CHAIN_HELP).argParser(chainId).default(CHAINS['base'], 'base'))
     .addOption(new Option('--token <token>', 'the symbol or the address').default('USDC'))
@@ -198,6 +204,8 @@ function intentText(intent: PaymentIntent): string {
     state,
     retryRequired,
     amount,
+    accept,
+    amountReceived,
     token,
     chain,
     livemode,
@@ -217,7 +225,8 @@ function intentText(intent: PaymentIntent): string {
   const lines: (readonly [name: string, value: string | null | undefined])[] = [
     ['id', `${id} (${livemode ? 'live' : 'test'})`],
     ['state', retryRequired === true ? `${state}: the transaction was dropped; build and sign again` : state],
-    ['amount', `${amount} ${token} on ${chain}`],
+    ['amount', `${amount} ${token} on ${chain}${accept === 'at_least' ? ', or more' : ''}`],
+    ['received', amountReceived === undefined ? null : `${amountReceived} ${token}`],
     ['requestor', requestor],
     ['fulfiller', fulfiller ?? 'any wallet'],
     ['direction', direction],

@@ -79,6 +79,14 @@ describe('pf intents', () => {
     expect((await create('--mode', 'live')).livemode).toBe(true);
   });
 
+  it('create takes whether more than the amount pays, and get says what has arrived', async () => {
+    const { id, accept } = await create('--accept', 'at_least');
+    expect(accept).toBe('at_least');
+    expect(await pf('get', id)).toMatch(/amount +12.50 USDC on eip155:84532, or more\n/);
+    expect(await pf('simulate', id, 'confirmed')).toMatch(/received +12.5 USDC\n/);
+    expect(await create('--accept', 'exact')).not.toHaveProperty('accept');
+  });
+
   it('create says what a key was used for, where something else is asked for', async () => {
     const one = ['create', '--amount', '3', '--requestor', REQUESTOR, '--idempotency-key', 'k-2'];
     await pf(...one);

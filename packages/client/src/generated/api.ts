@@ -34,6 +34,11 @@ export interface components {
              * @enum {string}
              */
             readonly attribution?: "reference" | "amount";
+            /**
+             * @description `exact` (default), or `at_least`: a transfer of more than `amount` pays it, too.
+             * @enum {string}
+             */
+            readonly accept?: "exact" | "at_least";
             /** @description The wallet that pays. */
             readonly fulfiller?: string | null;
             /** @description A string of 1 to 255 characters that identifies this request, so that it can be retried safely. */
@@ -95,6 +100,11 @@ export interface components {
              * @enum {string}
              */
             readonly attribution?: "reference" | "amount";
+            /**
+             * @description `at_least`, only where its intents have it. In a request `exact` is the default.
+             * @enum {string}
+             */
+            readonly accept?: "exact" | "at_least";
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
                 readonly chain: string;
@@ -182,7 +192,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "intent.overpaid" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -195,7 +205,7 @@ export interface components {
             /** @description Your own name for it. */
             readonly name?: string | null;
             /** @description The types that are sent; `null`: all, including those that are added later. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[] | null;
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "intent.overpaid" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[] | null;
             /**
              * @description The version of the payloads, also in the header `X-PF-Api-Version`. It changes only when you change it.
              * @enum {string}
@@ -220,7 +230,7 @@ export interface components {
             /** @description The endpoint that receives the events, instead of their own. */
             readonly toEndpointId?: string;
             /** @description Only events of these types. */
-            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[];
+            readonly eventTypes?: readonly ("intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "intent.overpaid" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled")[];
             /**
              * @description `failed` (default): deliveries that failed. `all`: also those that arrived.
              * @enum {string}
@@ -317,6 +327,15 @@ export interface components {
              * @constant
              */
             readonly attribution?: "amount";
+            /**
+             * @description `at_least`: one transfer of `amount` or more pays it. Absent where only exactly `amount` does.
+             * @constant
+             */
+            readonly accept?: "at_least";
+            /** @description What the transfer that pays it has brought, as a decimal string. Only with `accept`, while it is `confirmed` or `finalized`. */
+            readonly amountReceived?: string;
+            /** @description `amountReceived` in base units of the token, as a decimal string. */
+            readonly amountReceivedBaseUnits?: string;
             /**
              * @description `created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on chain); `failed` (reverted on chain); `expired`; `cancelled`.
              * @enum {string}
@@ -589,6 +608,29 @@ export interface components {
                 readonly payment: components["schemas"]["UnexpectedPayment"];
             };
         };
+        readonly IntentOverpaidEvent: {
+            readonly eventId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "intent.overpaid";
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly livemode: boolean;
+            readonly data: {
+                readonly intent: components["schemas"]["PaymentIntent"];
+                readonly overpayment: components["schemas"]["Overpayment"];
+            };
+        };
+        readonly Overpayment: {
+            /** @description Solana signature or EVM transaction hash of the payment. */
+            readonly txSignature: string;
+            /** @description By how much it was more than the `amount` of the intent, as a decimal string. */
+            readonly amount: string;
+            /** @description The same in base units of the token, as a decimal string. */
+            readonly amountBaseUnits: string;
+        };
         readonly PaymentLinkPaidEvent: {
             readonly eventId: string;
             /**
@@ -614,6 +656,11 @@ export interface components {
              * @constant
              */
             readonly attribution?: "amount";
+            /**
+             * @description `at_least`, only where its intents have it. In a request `exact` is the default.
+             * @constant
+             */
+            readonly accept?: "at_least";
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
                 readonly chain: string;
@@ -918,6 +965,15 @@ export interface components {
              */
             readonly attribution?: "amount";
             /**
+             * @description `at_least`: one transfer of `amount` or more pays it. Absent where only exactly `amount` does.
+             * @constant
+             */
+            readonly accept?: "at_least";
+            /** @description What the transfer that pays it has brought, as a decimal string. Only with `accept`, while it is `confirmed` or `finalized`. */
+            readonly amountReceived?: string;
+            /** @description `amountReceived` in base units of the token, as a decimal string. */
+            readonly amountReceivedBaseUnits?: string;
+            /**
              * @description `created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on chain); `failed` (reverted on chain); `expired`; `cancelled`.
              * @enum {string}
              */
@@ -968,6 +1024,11 @@ export interface components {
              * @constant
              */
             readonly attribution?: "amount";
+            /**
+             * @description `at_least`, only where its intents have it. In a request `exact` is the default.
+             * @constant
+             */
+            readonly accept?: "at_least";
             /** @description The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them. */
             readonly offers: readonly {
                 readonly chain: string;
@@ -1176,6 +1237,7 @@ export interface components {
                 readonly intent: components["schemas"]["PaymentIntent"];
                 readonly payment?: components["schemas"]["UnexpectedPayment"];
                 readonly claim?: components["schemas"]["PaymentClaim"];
+                readonly overpayment?: components["schemas"]["Overpayment"];
             };
         };
         readonly PayerEvent: {
@@ -1187,6 +1249,7 @@ export interface components {
             readonly data: {
                 readonly intent: components["schemas"]["PayerIntent"];
                 readonly payment?: components["schemas"]["UnexpectedPayment"];
+                readonly overpayment?: components["schemas"]["Overpayment"];
             };
         };
         readonly Sponsor: {
@@ -1330,7 +1393,7 @@ export interface components {
             /** @description Whether it sends live events. */
             readonly livemode: boolean;
         };
-        readonly WebhookEvent: components["schemas"]["IntentCreatedEvent"] | components["schemas"]["IntentDetectedEvent"] | components["schemas"]["IntentPendingEvent"] | components["schemas"]["IntentConfirmedEvent"] | components["schemas"]["IntentFinalizedEvent"] | components["schemas"]["IntentFailedEvent"] | components["schemas"]["IntentExpiredEvent"] | components["schemas"]["IntentCancelledEvent"] | components["schemas"]["IntentRetryRequiredEvent"] | components["schemas"]["IntentExtraPaymentEvent"] | components["schemas"]["IntentMismatchedPaymentEvent"] | components["schemas"]["IntentMismatchWithdrawnEvent"] | components["schemas"]["IntentPaymentClaimedEvent"] | components["schemas"]["IntentLatePaymentEvent"] | components["schemas"]["PaymentLinkPaidEvent"] | components["schemas"]["PaymentLinkExtraPaymentEvent"] | components["schemas"]["PaymentLinkCancelledEvent"] | components["schemas"]["PaymentLinkExpiredEvent"] | components["schemas"]["DepositReceivedEvent"] | components["schemas"]["DepositFinalizedEvent"] | components["schemas"]["DepositLostEvent"] | components["schemas"]["DepositWithdrawnEvent"] | components["schemas"]["DepositIgnoredEvent"] | components["schemas"]["DepositReopenedEvent"] | components["schemas"]["DepositAssignedEvent"] | components["schemas"]["DepositUnassignedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"] | components["schemas"]["WebhookEndpointTestEvent"];
+        readonly WebhookEvent: components["schemas"]["IntentCreatedEvent"] | components["schemas"]["IntentDetectedEvent"] | components["schemas"]["IntentPendingEvent"] | components["schemas"]["IntentConfirmedEvent"] | components["schemas"]["IntentFinalizedEvent"] | components["schemas"]["IntentFailedEvent"] | components["schemas"]["IntentExpiredEvent"] | components["schemas"]["IntentCancelledEvent"] | components["schemas"]["IntentRetryRequiredEvent"] | components["schemas"]["IntentExtraPaymentEvent"] | components["schemas"]["IntentMismatchedPaymentEvent"] | components["schemas"]["IntentMismatchWithdrawnEvent"] | components["schemas"]["IntentPaymentClaimedEvent"] | components["schemas"]["IntentLatePaymentEvent"] | components["schemas"]["IntentOverpaidEvent"] | components["schemas"]["PaymentLinkPaidEvent"] | components["schemas"]["PaymentLinkExtraPaymentEvent"] | components["schemas"]["PaymentLinkCancelledEvent"] | components["schemas"]["PaymentLinkExpiredEvent"] | components["schemas"]["DepositReceivedEvent"] | components["schemas"]["DepositFinalizedEvent"] | components["schemas"]["DepositLostEvent"] | components["schemas"]["DepositWithdrawnEvent"] | components["schemas"]["DepositIgnoredEvent"] | components["schemas"]["DepositReopenedEvent"] | components["schemas"]["DepositAssignedEvent"] | components["schemas"]["DepositUnassignedEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"] | components["schemas"]["WebhookEndpointTestEvent"];
         readonly ListIntentsQuery: {
             /**
              * @description Number of objects to return.
@@ -1385,7 +1448,7 @@ export interface components {
              * @description Deliveries of events of this type.
              * @enum {string}
              */
-            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
+            readonly type?: "intent.created" | "intent.detected" | "intent.pending" | "intent.confirmed" | "intent.finalized" | "intent.failed" | "intent.expired" | "intent.cancelled" | "intent.retry_required" | "intent.extra_payment" | "intent.mismatched_payment" | "intent.mismatch_withdrawn" | "intent.payment_claimed" | "intent.late_payment" | "intent.overpaid" | "payment_link.paid" | "payment_link.extra_payment" | "payment_link.cancelled" | "payment_link.expired" | "deposit.received" | "deposit.finalized" | "deposit.lost" | "deposit.withdrawn" | "deposit.ignored" | "deposit.reopened" | "deposit.assigned" | "deposit.unassigned" | "webhook_endpoint.disabled" | "webhook_endpoint.test";
             /**
              * @description `pending`: an attempt is still due. `delivered`: accepted by the receiver. `failed`: all attempts failed.
              * @enum {string}

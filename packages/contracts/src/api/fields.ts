@@ -61,6 +61,7 @@ export const amount = z
   .regex(/^(0\.\d*[1-9]\d*|[1-9]\d*(\.\d+)?)$/, decimal);
 export const wallet = word('a wallet address on the chain');
 export const attribution = z.enum(['reference', 'amount'], must('"reference" or "amount"'));
+export const accept = z.enum(['exact', 'at_least'], must('"exact" or "at_least"'));
 export const direction = z.enum(['request', 'send'], must('"request" or "send"'));
 const ttl = must(`a whole number of seconds from ${TTL_SECONDS.min} to ${TTL_SECONDS.max}`);
 export const ttlSeconds = z.int(ttl).min(TTL_SECONDS.min, ttl).max(TTL_SECONDS.max, ttl);

@@ -2,6 +2,7 @@ import { INTENT_STATUSES } from '@pf/domain';
 import { z } from 'zod';
 import { authorization, signature } from './authorization.ts';
 import {
+  accept,
   amount,
   anyMetadataKey,
   attribution,
@@ -28,6 +29,7 @@ export const createIntentRequest = z.strictObject({
   requestor: wallet,
   direction: direction.default('request'),
   attribution: attribution.optional(),
+  accept: accept.optional(),
   fulfiller: wallet.nullish(),
   idempotencyKey: text(1, IDEMPOTENCY_KEY_LENGTH_MAX).optional(),
   ttlSeconds: ttlSeconds.default(TTL_SECONDS.default),

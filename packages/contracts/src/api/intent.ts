@@ -23,6 +23,12 @@ export const publicIntent = z.strictObject({
   fulfiller: address.nullable(),
   direction: z.enum(['request', 'send']),
   attribution: z.literal('amount').exactOptional(),
+  accept: z.literal('at_least').exactOptional(),
+  amountReceived: z.string().exactOptional(),
+  amountReceivedBaseUnits: z
+    .string()
+    .regex(/^\d{1,20}$/)
+    .exactOptional(),
   state: z.enum(INTENT_STATUSES),
   retryRequired: z.boolean(),
   pendingAtExpiry: z.boolean(),

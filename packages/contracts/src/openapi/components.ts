@@ -19,7 +19,7 @@ import { webhookDelivery } from '../deliveries.ts';
 import { publicDeposit } from '../deposits.ts';
 import { createEndpointRequest, deliveryAttempt, updateEndpointRequest, webhookEndpoint } from '../endpoints.ts';
 import { errorResponse } from '../errors.ts';
-import { intentEvent, payerEvent, paymentClaim, unexpectedPayment } from '../intent-events.ts';
+import { intentEvent, overpayment, payerEvent, paymentClaim, unexpectedPayment } from '../intent-events.ts';
 import { createPaymentLinkRequest, payerPaymentLink, paymentLink } from '../payment-links.ts';
 import { createReplayRequest, webhookReplay } from '../replays.ts';
 import { setSponsorRequest, sponsor } from '../sponsors.ts';
@@ -40,6 +40,7 @@ const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
   ...Object.fromEntries(Object.entries(WEBHOOK_BODIES).map(([type, body]) => [`${nameOf(type)}Event`, body])),
   UnexpectedPayment: unexpectedPayment,
   PaymentClaim: paymentClaim,
+  Overpayment: overpayment,
   Deposit: publicDeposit,
   WebhookDelivery: webhookDelivery,
   DeliveryAttempt: deliveryAttempt,

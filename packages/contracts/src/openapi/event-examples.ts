@@ -45,6 +45,7 @@ const REFERENCE = `0x${'5e'.repeat(32)}` as Reference;
 /** Of a payment whose reference is not proven. */
 const UNPROVEN = `0x${'00'.repeat(32)}` as Reference;
 const AMOUNT = 12_500_000n;
+const MORE = 13_000_000n;
 const HASH = `0x${'a1'.repeat(32)}` as TransactionHash;
 const SECOND_HASH = `0x${'b2'.repeat(32)}` as TransactionHash;
 
@@ -64,28 +65,26 @@ const landing = (hash: TransactionHash, amount = AMOUNT, reference = REFERENCE):
     index: '0',
   },
 });
-const created: Step = [
-  'intent.created',
-  {
-    accountId: ACCOUNT,
-    livemode: false,
-    refundOf: null,
-    idempotencyKey: 'order-1042',
-    chain: 'eip155:84532' as ChainId,
-    token: 'USDC',
-    tokenAddress: USDC,
-    decimals: 6,
-    amount: '12.50',
-    amountBaseUnits: AMOUNT,
-    requestor: REQUESTOR,
-    fulfiller: null,
-    direction: 'request',
-    reference: REFERENCE,
-    ttlSeconds: 86_400,
-    metadata: { order: '1042' },
-  },
-  0,
-];
+const request = {
+  accountId: ACCOUNT,
+  livemode: false,
+  refundOf: null,
+  idempotencyKey: 'order-1042',
+  chain: 'eip155:84532' as ChainId,
+  token: 'USDC',
+  tokenAddress: USDC,
+  decimals: 6,
+  amount: '12.50',
+  amountBaseUnits: AMOUNT,
+  requestor: REQUESTOR,
+  fulfiller: null,
+  direction: 'request',
+  reference: REFERENCE,
+  ttlSeconds: 86_400,
+  metadata: { order: '1042' },
+} as const;
+const created: Step = ['intent.created', request, 0];
+const accepting: Step = ['intent.created', { ...request, accept: 'at_least' }, 0];
 const expired: Step = ['intent.expired', { pendingAtExpiry: false, simulated: false }, 86_400];
 const pending: Step = ['intent.pending', { hash: HASH, fulfiller: FULFILLER, simulated: false }, 60];
 const paid = { hash: HASH, fulfiller: FULFILLER, landing: landing(HASH), simulated: false };
@@ -139,6 +138,13 @@ const HISTORIES: { readonly [Type in PublicEventType]: readonly Step[] } = {
     expired,
     ['intent.confirmed', { ...paid, late: 'expired' }, 86_460],
     ['intent.late_payment', { landing: landing(HASH), late: 'expired' }, 86_460],
+  ],
+  'intent.overpaid': [
+    accepting,
+    pending,
+    ['intent.confirmed', { ...paid, landing: landing(HASH, MORE), late: null, amount: '13' }, 64],
+    ['intent.finalized', { ...paid, landing: landing(HASH, MORE) }, 900],
+    ['intent.overpaid', { hash: HASH, amount: '0.5', amountBaseUnits: MORE - AMOUNT }, 900],
   ],
 };
 

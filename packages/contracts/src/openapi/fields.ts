@@ -1,4 +1,4 @@
-import type { PublicClaim, PublicIntent, PublicPayment } from '@pf/domain';
+import type { PublicClaim, PublicIntent, PublicOverpayment, PublicPayment } from '@pf/domain';
 import type { BuiltTransaction } from '../api/index.ts';
 import { UNDELIVERED_MAX } from '../deliveries.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
@@ -19,6 +19,11 @@ const INTENT: Readonly<Record<keyof PublicIntent, string>> = {
   attribution:
     '`amount`: a plain transfer of exactly `amount` pays it, too, and `amount` has up to 0.009999 more than was ' +
     'asked for. Absent where only a payment with the `reference` does.',
+  accept: '`at_least`: one transfer of `amount` or more pays it. Absent where only exactly `amount` does.',
+  amountReceived:
+    'What the transfer that pays it has brought, as a decimal string. Only with `accept`, while it is `confirmed` or ' +
+    '`finalized`.',
+  amountReceivedBaseUnits: '`amountReceived` in base units of the token, as a decimal string.',
   state:
     '`created`; `pending` (transaction broadcast); `confirmed` (completion signal for users); `finalized` (final on ' +
     'chain); `failed` (reverted on chain); `expired`; `cancelled`.',
@@ -73,6 +78,12 @@ const PAYMENT: Readonly<Record<keyof PublicPayment, string>> = {
 const CLAIM: Readonly<Record<keyof PublicClaim, string>> = {
   txSignature: 'Solana signature or EVM transaction hash of the payment that was reported.',
   intentIds: 'The other payment intents for which payers have submitted it so far, oldest first; 20 at most.',
+};
+
+const OVERPAYMENT: Readonly<Record<keyof PublicOverpayment, string>> = {
+  txSignature: 'Solana signature or EVM transaction hash of the payment.',
+  amount: 'By how much it was more than the `amount` of the intent, as a decimal string.',
+  amountBaseUnits: 'The same in base units of the token, as a decimal string.',
 };
 
 const DELIVERY: Readonly<Record<string, string>> = {
@@ -146,6 +157,7 @@ const LINK: Readonly<Record<string, string>> = {
   attribution:
     '`amount`, only where its intents have it: each has an `amount` of its own, up to 0.009999 more than the link’s. ' +
     'In a request `reference` is the default.',
+  accept: '`at_least`, only where its intents have it. In a request `exact` is the default.',
   offers: 'The ways to pay, at most 20: each has `chain`, `token` and `requestor` as an intent has them.',
   state:
     '`open`; `paid`: one of its intents is confirmed; `cancelled`; `expired`. A late payment still makes it `paid`; ' +
@@ -183,6 +195,7 @@ const REQUEST: Readonly<Record<string, string>> = {
   direction: '`request` (default) or `send`, which requires `fulfiller`.',
   attribution:
     '`reference` (default), or `amount`: a plain transfer of exactly the `amount` of the response pays it, too.',
+  accept: '`exact` (default), or `at_least`: a transfer of more than `amount` pays it, too.',
   fulfiller: 'The wallet that pays.',
   idempotencyKey: 'A string of 1 to 255 characters that identifies this request, so that it can be retried safely.',
   ttlSeconds: 'Time to live: 60 to 604800 seconds.',
@@ -202,6 +215,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   Transaction: TRANSACTION,
   UnexpectedPayment: PAYMENT,
   PaymentClaim: CLAIM,
+  Overpayment: OVERPAYMENT,
   WebhookDelivery: DELIVERY,
   DeliveryAttempt: ATTEMPT,
   WebhookEndpoint: ENDPOINT,

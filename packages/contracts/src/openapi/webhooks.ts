@@ -5,7 +5,7 @@ import { publicIntent } from '../api/intent.ts';
 import { depositEvents } from '../deposits.ts';
 import { endpointEvents, type EndpointEventType } from '../endpoint-events.ts';
 import { FAILING_DAYS } from '../endpoints.ts';
-import { intentEvent, paymentClaim, unexpectedPayment } from '../intent-events.ts';
+import { intentEvent, overpayment, paymentClaim, unexpectedPayment } from '../intent-events.ts';
 import { paymentLinkEvents, type PaymentLinkEventType } from '../payment-links.ts';
 import { EVENT_EXAMPLES, HEADER_EXAMPLES } from './event-examples.ts';
 
@@ -34,6 +34,7 @@ const TRIGGERS: Readonly<Record<WebhookType, string>> = {
   'intent.mismatch_withdrawn': 'A payment that was reported as mismatched matches after all, or is of another intent.',
   'intent.payment_claimed': 'A reported payment is claimed for other intents, too. No new payment.',
   'intent.late_payment': 'The payment came after expiry, cancellation or failure.',
+  'intent.overpaid': 'The payment is final and was more than the amount, which its intent accepts.',
   'payment_link.paid': 'An intent of a payment link was confirmed, and no other had paid the link.',
   'payment_link.extra_payment': 'A payment link that was paid was paid again, by another of its intents.',
   'payment_link.cancelled': 'The payment link was cancelled.',
@@ -63,6 +64,7 @@ export const WEBHOOK_BODIES = Object.fromEntries(
           intent: publicIntent,
           ...(hasPayment(type) && { payment: unexpectedPayment }),
           ...(type === 'intent.payment_claimed' && { claim: paymentClaim }),
+          ...(type === 'intent.overpaid' && { overpayment }),
         }),
       }),
   ]),

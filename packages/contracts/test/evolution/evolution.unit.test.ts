@@ -183,6 +183,39 @@ it('has what a watcher tells of a report that was wrong, written as it was', () 
   expect(told.map((line) => parseObservation(line).type)).toEqual(['disproved']);
 });
 
+describe('what was recorded of an intent that more than its amount may pay', () => {
+  const events = linesOf('at-least', 'events');
+  const [command = ''] = linesOf('at-least', 'commands');
+  const [state = ''] = linesOf('at-least', 'states');
+  const versionIn = (line: string): unknown => (JSON.parse(line) as Json)['schemaVersion'];
+
+  it('is read, folds into the state that was stored, byte for byte, and is written as it was', () => {
+    const read = events.map(parseEvent);
+    for (const [place, event] of read.entries())
+      expect(JSON.parse(encodeEvent(event))).toEqual(JSON.parse(events[place] ?? ''));
+    const [intent] = folded(read.map(eventOf)).values();
+    expect(intent && encodeIntent(intent)).toBe(state);
+    expect(encodeIntent(decodeIntent(state))).toBe(state);
+    expect(decodeIntent(state)).toEqual(intent);
+    expect(JSON.parse(encodeInput(parseCommand(command)))).toEqual(JSON.parse(command));
+    expect(webhookBody(parseEvent(events.at(-1) ?? ''))).toContain('"overpayment":{"txSignature":"0x');
+  });
+
+  it('has a newer version wherever older code would take it for one of exactly its amount', () => {
+    expect(events.map(versionIn)).toEqual([3, ...events.slice(1).map(() => 1)]);
+    expect([versionIn(command), versionIn(state)]).toEqual([3, 2]);
+  });
+
+  it('has a newer version where it is sealed, too', () => {
+    const seal = { seal: (_: string, text: string) => text, open: (_: string, text: string) => text };
+    const create = parseCommand(command);
+    if (create.type !== 'create') throw new Error('it creates an intent');
+    const personal = { ...create, data: { ...create.data, metadata: { order: '7' } } };
+    expect(versionIn(encodeInput(personal, seal))).toBe(3);
+    expect(parseCommand(encodeInput(personal, seal), seal)).toEqual(personal);
+  });
+});
+
 /** The document as newer code may write it: with a field more in every object. */
 const withMore = (value: unknown, key = ''): unknown => {
   if (Array.isArray(value)) return value.map((item) => withMore(item));
@@ -260,7 +293,7 @@ describe('what newer code writes in a newer version', () => {
 
   it.each([
     ['a new type', { type: 'payout_scheduled', data: { to: 'a bank' } }],
-    ['a new schema version', { schemaVersion: 3, data: 'of another form' }],
+    ['a new schema version', { schemaVersion: 4, data: 'of another form' }],
   ])('is a foreign event where it has %s: its place and the public intent are known', (_name, change) => {
     const event = readEvent(changed(change));
     expect(isForeign(event)).toBe(true);
@@ -269,7 +302,7 @@ describe('what newer code writes in a newer version', () => {
   });
 
   it('has a webhook if its type is public and known', () => {
-    expect(webhookBody(readEvent(changed({ schemaVersion: 3 })))).toBe(webhookBody(parseEvent(line)));
+    expect(webhookBody(readEvent(changed({ schemaVersion: 4 })))).toBe(webhookBody(parseEvent(line)));
     expect(webhookBody(readEvent(changed({ type: 'intent.paused' })))).toBeNull();
   });
 
@@ -281,7 +314,7 @@ describe('what newer code writes in a newer version', () => {
       [parseOutcome, linesOf('versions', 'outcomes')],
     ] as const;
     for (const [parse, [text = '']] of refused)
-      expect(() => parse(JSON.stringify({ ...(JSON.parse(text) as Json), schemaVersion: 3 }))).toThrow(
+      expect(() => parse(JSON.stringify({ ...(JSON.parse(text) as Json), schemaVersion: 4 }))).toThrow(
         NewerVersionError,
       );
   });

@@ -10,11 +10,19 @@ import path from 'node:path';
  * `report_transfer`. `sealed` has only events: of an intent with personal data that was sealed, and then erased.
  * `deposits`: of deposits, which came after all of these. `deposit-acts`: what accounts do about them, later.
  * `assignments`: that they assign them, and what the intent is told. `disproved` has only the observation that came
- * after it.
+ * after it. `at-least`: an intent that more than its amount may pay, with versions of their own for its command, its
+ * first event and its state.
  */
 export const RECORDED = ['5387685', '16e7908', 'b026edb', 'versions', 'payments'] as const;
 export type Recording =
-  (typeof RECORDED)[number] | 'reports' | 'sealed' | 'deposits' | 'deposit-acts' | 'assignments' | 'disproved';
+  | (typeof RECORDED)[number]
+  | 'reports'
+  | 'sealed'
+  | 'deposits'
+  | 'deposit-acts'
+  | 'assignments'
+  | 'disproved'
+  | 'at-least';
 
 /** The lines of a recording, in the order in which they were written. */
 export const linesOf = (

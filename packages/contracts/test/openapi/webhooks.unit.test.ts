@@ -72,6 +72,7 @@ describe('the webhooks of the OpenAPI document', () => {
       'intent.mismatch_withdrawn': 'created',
       'intent.payment_claimed': 'created',
       'intent.late_payment': 'confirmed',
+      'intent.overpaid': 'finalized',
     });
   });
 });

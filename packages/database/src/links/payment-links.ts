@@ -37,6 +37,8 @@ export interface PaymentLink extends FollowedLink {
   readonly amount: string;
   /** That of its intents; null: their reference alone. */
   readonly attribution: 'amount' | null;
+  /** That of its intents; null: exactly their amount. */
+  readonly accept: 'at_least' | null;
   readonly offers: readonly ShownOffer[];
   readonly ttlSeconds: number;
   readonly metadata: Metadata | null;
@@ -54,7 +56,7 @@ type Row = Omit<PaymentLink, LinkTime | 'intents'> & {
 };
 
 /** Of the alias `l`. */
-export const LINK_COLUMNS = `l.id, l.account_id AS "accountId", l.livemode, l.amount, l.attribution, l.offers,
+export const LINK_COLUMNS = `l.id, l.account_id AS "accountId", l.livemode, l.amount, l.attribution, l.accept, l.offers,
   l.ttl_seconds AS "ttlSeconds", l.metadata, l.state, l.paid_by AS "paidBy", l.created_at AS "createdAt",
   l.expires_at AS "expiresAt", l.paid_at AS "paidAt", l.cancelled_at AS "cancelledAt",
   coalesce((SELECT json_agg(json_build_object('intentId', i.intent_id, 'offer', i.offer, 'version', i.version,
@@ -75,6 +77,7 @@ export const shownLink = (link: PaymentLink): ShownPaymentLink => ({
   id: link.id,
   amount: link.amount,
   ...(link.attribution && { attribution: link.attribution }),
+  ...(link.accept && { accept: link.accept }),
   offers: [...link.offers],
   state: link.state,
   intents: link.intents.map(({ offer, intentId, paid, createdAt }) => ({
@@ -95,25 +98,28 @@ export const shownLink = (link: PaymentLink): ShownPaymentLink => ({
 
 interface NewLink extends Pick<PaymentLink, 'amount' | 'offers' | 'ttlSeconds' | 'metadata'> {
   readonly attribution?: PaymentLink['attribution'];
+  readonly accept?: PaymentLink['accept'];
 }
 
 /** Creates a link, within the caller's transaction. */
 export async function createPaymentLink(
   client: pg.PoolClient,
   { accountId, livemode }: IntentOwner,
-  { amount, attribution = null, offers, ttlSeconds, metadata }: NewLink,
+  { amount, attribution = null, accept = null, offers, ttlSeconds, metadata }: NewLink,
   at: Date,
 ): Promise<PaymentLink> {
   const { rows } = await client.query<Row>(
     `INSERT INTO service.payment_links AS l
-            (id, account_id, livemode, amount, attribution, offers, ttl_seconds, metadata, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${LINK_COLUMNS}`,
+            (id, account_id, livemode, amount, attribution, accept, offers, ttl_seconds, metadata, created_at,
+             expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING ${LINK_COLUMNS}`,
     [
       newPaymentLinkId(),
       accountId,
       livemode,
       amount,
       attribution,
+      accept,
       JSON.stringify(offers),
       ttlSeconds,
       metadata && JSON.stringify(metadata),

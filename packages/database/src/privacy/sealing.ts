@@ -52,7 +52,8 @@ export function sealEvent(
   const { intent } = event;
   if (personal === null && intent.idempotencyKey === undefined && !hasContent(intent.metadata))
     return { event, key: null };
-  const withheld = { ...event, schemaVersion: SEALED_SCHEMA_VERSION, intent: withPersonalData(intent, null) };
+  const schemaVersion = Math.max(event.schemaVersion, SEALED_SCHEMA_VERSION);
+  const withheld = { ...event, schemaVersion, intent: withPersonalData(intent, null) };
   if (personal === null) return { event: { ...withheld, sealed: { data: null, recovery: null } }, key: null };
   const place = placeOf(event);
   const key = keyFrom(recoveryKey.key, place);
@@ -142,10 +143,11 @@ export function withPersonalData(
 export const unsealed = <Event extends LoggedEvent>(
   event: Event,
   state: Pick<PaymentIntent, 'idempotencyKey' | 'metadata'>,
-): Event =>
-  event.sealed === undefined
-    ? event
-    : { ...event, schemaVersion: EVENT_SCHEMA_VERSION, intent: withPersonalData(event.intent, state) };
+): Event => {
+  if (event.sealed === undefined) return event;
+  const schemaVersion = event.schemaVersion === SEALED_SCHEMA_VERSION ? EVENT_SCHEMA_VERSION : event.schemaVersion;
+  return { ...event, schemaVersion, intent: withPersonalData(event.intent, state) };
+};
 
 /** The body of an event's webhook after its intent was erased. */
 export function erasedBody(body: string): string {

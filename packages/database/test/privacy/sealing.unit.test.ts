@@ -5,6 +5,7 @@ import {
   encodeInput,
   type EventEnvelope,
   eventIdOf,
+  eventSchemaVersion,
   newCommandId,
   NoSealError,
   parseCommand,
@@ -73,6 +74,17 @@ describe('A sealed event', () => {
     const after = evolve(undefined, { ...opened, at: AT } as unknown as IntentEvent);
     expect(after).toEqual(created.intent);
     expect(webhookBody(unsealed(opened, after))).toBe(webhookBody(created.event));
+  });
+
+  it('keeps the version of an intent that more than its amount may pay, sealed and not', () => {
+    const made = logged(undefined, events.created({ ...PERSONAL, accept: 'at_least' }));
+    const event = { ...made.event, schemaVersion: eventSchemaVersion(made.event) };
+    const { text, key } = seal(event);
+    const opened = openEvent(parseEvent(text), storedKey(keyed(key), KEYRING));
+    expect(opened.data).toEqual(event.data);
+    expect([event, parseEvent(text), unsealed(opened, made.intent)].map(({ schemaVersion }) => schemaVersion)).toEqual([
+      3, 3, 3,
+    ]);
   });
 
   it('yields its key to a holder of the recovery key of its day', () => {

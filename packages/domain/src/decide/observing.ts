@@ -9,6 +9,7 @@ import {
   isMoved,
   isReported,
   isSettling,
+  paidAmount,
   type Place,
   transferKey,
   withoutFee,
@@ -50,8 +51,9 @@ export const observe = (intent: PaymentIntent, observation: Observation, draft: 
 const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, draft: Draft): void => {
   const { hash, transfer } = landing;
   const differs = termsThatDiffer(before, transfer);
+  const paid = paidAmount(before, landing);
   const isWithdrawn = differs.length === 0 && isMismatched(before, landing);
-  const intent = isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing }) : before;
+  const intent = isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing, ...paid }) : before;
   const isRepeat = intent.transfers.includes(transferKey(landing));
   if (differs.length > 0) {
     const isLate = differs.includes('reference') && isDisproved(intent, landing) && !isLive(intent, hash);
@@ -60,10 +62,9 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
   }
   const isFinal = level === 'finalized';
   if (intent.settlement?.lost === false && isSettling(intent, landing)) {
-    if (isElsewhere(intent.settlement, landing)) draft.append(intent.id, 'confirmation_restored', { landing });
+    if (isElsewhere(intent.settlement, landing)) restore(intent, landing, draft);
     else handOver(intent, landing, draft);
-    if (isFinal && intent.status === 'confirmed')
-      draft.append(intent.id, 'intent.finalized', { hash, landing: withoutFee(landing), simulated: false });
+    if (isFinal && intent.status === 'confirmed') finalize(intent, landing, draft);
     return;
   }
   if (isRepeat) return handOver(intent, landing, draft);
@@ -85,13 +86,26 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
     case 'finalized':
       if (intent.settlement?.lost !== true) return extraPayment(intent, landing, draft);
       // Any payment replaces the lost one: the same transaction, or the one that took its nonce.
-      draft.append(intent.id, 'confirmation_restored', { landing });
-      if (isFinal && intent.status === 'confirmed')
-        draft.append(intent.id, 'intent.finalized', { hash, landing: withoutFee(landing), simulated: false });
+      restore(intent, landing, draft);
+      if (isFinal && intent.status === 'confirmed') finalize(intent, landing, draft);
       return;
     default:
       return intent.status satisfies never;
   }
+};
+
+/** From now on this transfer pays the intent. */
+const restore = (intent: PaymentIntent, landing: Landing, draft: Draft): PaymentIntent =>
+  draft.append(intent.id, 'confirmation_restored', { landing, ...paidAmount(intent, landing) });
+
+/** The payment is final, and so is what it was more than the intent asks for. */
+const finalize = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
+  const { hash, transfer } = landing;
+  const { id, decimals } = intent;
+  draft.append(id, 'intent.finalized', { hash, landing: withoutFee(landing), simulated: false });
+  const more = transfer.amount - intent.amountBaseUnits;
+  if (more > 0n)
+    draft.append(id, 'intent.overpaid', { hash, amount: formatAmount(more, decimals), amountBaseUnits: more });
 };
 
 /** True for the transfer of an assigned deposit that a reorg has moved: only the deposit tells of it. */
@@ -102,7 +116,7 @@ const isElsewhere = (settlement: Landing, { depositId, transfer }: Landing): boo
 const handOver = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
   const { settlement } = intent;
   if (landing.depositId !== undefined || settlement?.depositId === undefined || settlement.lost) return;
-  if (transferKey(settlement) === transferKey(landing)) draft.append(intent.id, 'confirmation_restored', { landing });
+  if (transferKey(settlement) === transferKey(landing)) restore(intent, landing, draft);
 };
 
 /**
@@ -147,7 +161,7 @@ const unpaid = (
   if (before.settlement?.depositId !== depositId) return;
   if (intent.status !== 'confirmed' && intent.status !== 'finalized') return;
   const [other] = intent.extraPayments;
-  if (other !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: other });
+  if (other !== undefined) restore(intent, other, draft);
   else if (standing !== 'lost')
     draft.append(intent.id, 'intent.failed', {
       hash,
@@ -168,11 +182,13 @@ const settle = (intent: PaymentIntent, landing: Landing, isFinal: boolean, draft
     landing,
     late,
     simulated: false,
+    ...paidAmount(intent, landing),
   });
   // The first event of a landing says what it cost.
   const again = withoutFee(landing);
-  if (late !== null) draft.append(intent.id, 'intent.late_payment', { landing: again, late });
-  if (isFinal) draft.append(intent.id, 'intent.finalized', { hash, landing: again, simulated: false });
+  if (late !== null)
+    draft.append(intent.id, 'intent.late_payment', { landing: again, late, ...paidAmount(intent, landing) });
+  if (isFinal) finalize(intent, again, draft);
   if (late !== null) linkLateRefund(paid, again, draft);
 };
 
@@ -191,8 +207,9 @@ const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): vo
   if (isMoved(intent, landing)) return;
   if (!isRecorded(intent, landing, 'extra')) return;
   const isTold = intent.undoneExtras?.includes(landing.hash) === true;
-  if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing) });
-  else draft.append(intent.id, 'intent.extra_payment', { landing });
+  const paid = paidAmount(intent, landing);
+  if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing), ...paid });
+  else draft.append(intent.id, 'intent.extra_payment', { landing, ...paid });
 };
 
 /** @returns false where it is passed over: nothing tells of it */
@@ -308,7 +325,7 @@ const lost = (intent: PaymentIntent, { hash, place }: DataOf<'lost'>, draft: Dra
   if (!settles || (intent.status !== 'confirmed' && intent.status !== 'finalized')) return;
   // An extra payment that still stands would have settled the intent, had it landed after the loss.
   const [standing] = draft.append(intent.id, 'confirmation_lost', { hash }).extraPayments;
-  if (standing !== undefined) draft.append(intent.id, 'confirmation_restored', { landing: standing });
+  if (standing !== undefined) restore(intent, standing, draft);
 };
 
 const isAt = ({ transfer }: Landing, { block, blockHash }: Place): boolean =>

@@ -3,7 +3,9 @@ import type { Outcome } from '../model/decision.ts';
 import type { IntentId } from '../model/ids.ts';
 import type { Command } from '../model/input.ts';
 import type { IntentStatus, Landing, PaymentIntent } from '../model/intent.ts';
+import { paidAmount } from '../model/landing.ts';
 import { refusalAtLimit } from '../model/limits.ts';
+import { formatAmount } from '../model/money.ts';
 import { isPaid, type Refusal, refusalUnlessOriginalPaid, refusalUnlessPaid } from '../model/refusal.ts';
 import { liveSubmission } from '../model/submission.ts';
 import type { Draft } from './draft.ts';
@@ -53,8 +55,7 @@ export const refund = (
     token: original.token,
     tokenAddress: original.tokenAddress,
     decimals: original.decimals,
-    amount: original.amount,
-    amountBaseUnits: original.amountBaseUnits,
+    ...received(original),
     requestor,
     fulfiller: original.requestor,
     direction: 'send',
@@ -65,6 +66,12 @@ export const refund = (
   });
   return accept(refundIntentId);
 };
+
+/** A refund returns what has arrived. */
+const received = ({ amount, amountBaseUnits, amountReceived = amountBaseUnits, decimals }: PaymentIntent) =>
+  amountReceived === amountBaseUnits
+    ? { amount, amountBaseUnits }
+    : { amount: formatAmount(amountReceived, decimals), amountBaseUnits: amountReceived };
 
 /** Null for any intent but a refund whose original payment has been undone. */
 export const refusalOfUndoneRefund = (intent: PaymentIntent, draft: Draft): Refusal | null =>
@@ -135,7 +142,11 @@ export const linkLateRefund = (paid: PaymentIntent, landing: Landing, draft: Dra
     const successor = required(original.refundedBy, draft);
     if (successor.status !== 'created' || liveSubmission(successor) !== undefined) {
       if (!original.otherRefunds.includes(paid.id))
-        draft.append(original.id, 'extra_payment_observed', { landing, refundIntentId: paid.id });
+        draft.append(original.id, 'extra_payment_observed', {
+          landing,
+          refundIntentId: paid.id,
+          ...paidAmount(original, landing),
+        });
       return;
     }
     draft.append(successor.id, 'intent.cancelled', { cause: 'superseded' });

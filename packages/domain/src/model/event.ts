@@ -18,6 +18,7 @@ export const PUBLIC_EVENT_TYPES = [
   'intent.mismatch_withdrawn',
   'intent.payment_claimed',
   'intent.late_payment',
+  'intent.overpaid',
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
@@ -60,6 +61,11 @@ export type PaymentTerm = (typeof PAYMENT_TERMS)[number];
 export const LATE_STATES = ['expired', 'cancelled', 'failed'] as const satisfies readonly IntentStatus[];
 export type LateState = (typeof LATE_STATES)[number];
 
+/** Where a payment has another amount than its intent asks for, and pays it all the same: its amount, as a decimal. */
+interface PaidAmount {
+  readonly amount?: string;
+}
+
 /** The data of each event: enough to fold the state from the events alone. */
 export interface EventData {
   'intent.created': CreateData & {
@@ -95,7 +101,7 @@ export interface EventData {
   /** Broadcast, or found on chain without our broadcast. `simulated`: by POST /test/…/simulate. */
   'intent.pending': { readonly hash: TransactionHash; readonly fulfiller: Address; readonly simulated: boolean };
   /** `late`: the state before, when paid after expiry, cancellation or failure. `landing` is null when simulated. */
-  'intent.confirmed': {
+  'intent.confirmed': PaidAmount & {
     readonly hash: TransactionHash;
     readonly fulfiller: Address;
     readonly landing: Landing | null;
@@ -114,9 +120,9 @@ export interface EventData {
   refund_linked: { readonly refundIntentId: IntentId };
   refund_released: { readonly refundIntentId: IntentId };
   confirmation_lost: { readonly hash: TransactionHash };
-  confirmation_restored: { readonly landing: Landing };
+  confirmation_restored: PaidAmount & { readonly landing: Landing };
   /** A second payment with the terms of the intent. */
-  'intent.extra_payment': { readonly landing: Landing };
+  'intent.extra_payment': PaidAmount & { readonly landing: Landing };
   /**
    * `amount` as a decimal; null where the token is another one, whose decimals the intent does not know. `claimed`: the
    * chain does not show that the transfer was for this intent; whoever submitted its hash says so.
@@ -143,12 +149,14 @@ export interface EventData {
    */
   'intent.payment_claimed': { readonly hash: TransactionHash; readonly intentIds: readonly IntentId[] };
   /** Follows the `intent.confirmed` of a payment after expiry, cancellation or failure: `late`, the state before. */
-  'intent.late_payment': { readonly landing: Landing; readonly late: LateState };
+  'intent.late_payment': PaidAmount & { readonly landing: Landing; readonly late: LateState };
+  /** Follows the `intent.finalized` of a payment of more than was asked for, with what it was more. */
+  'intent.overpaid': { readonly hash: TransactionHash; readonly amount: string; readonly amountBaseUnits: bigint };
   /**
    * `refundIntentId`: on an original, the refund that was paid late, beside the linked one. Without it: an extra
    * payment has landed again that was told of before a reorg undid it.
    */
-  extra_payment_observed: { readonly landing: Landing; readonly refundIntentId?: IntentId };
+  extra_payment_observed: PaidAmount & { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };
   /** A change of a deposit that is or was assigned to the intent. The next events say what it does to the intent. */
   deposit_told: {

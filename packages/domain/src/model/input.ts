@@ -36,6 +36,8 @@ export interface CreateData {
   readonly direction: Direction;
   /** A plain transfer of exactly the amount pays it, too. Absent: only what carries the reference does. */
   readonly attribution?: 'amount';
+  /** Absent: exactly the amount. */
+  readonly accept?: 'at_least';
   readonly reference: Reference;
   readonly ttlSeconds: number;
   readonly metadata: Metadata | null;

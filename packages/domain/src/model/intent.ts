@@ -165,6 +165,8 @@ export interface PaymentIntent {
   readonly direction: Direction;
   /** A plain transfer of exactly the amount pays it, too. Absent: only what carries the reference does. */
   readonly attribution?: 'amount';
+  /** One transfer of the amount or more pays it. Absent: exactly the amount. */
+  readonly accept?: 'at_least';
   readonly status: IntentStatus;
   readonly retryRequired: boolean;
   readonly pendingAtExpiry: boolean;
@@ -184,6 +186,8 @@ export interface PaymentIntent {
   readonly finalizedAt: Instant | null;
   /** When it last became finalized, failed, expired or cancelled. Watching goes on for some time after. */
   readonly closedAt: Instant | null;
+  /** Only with `accept`, while it is confirmed or finalized: what the transfer that pays it has brought. Base units. */
+  readonly amountReceived?: bigint;
   /** Only where it was erased: when `metadata` and `idempotencyKey` were. */
   readonly erasedAt?: Instant;
 

@@ -1,8 +1,16 @@
 import type { TransactionHash } from './ids.ts';
 import type { Landing, NetworkFee, PaymentIntent, Transfer } from './intent.ts';
+import { formatAmount } from './money.ts';
 
 /** The name of a transfer on its chain, `hash:index`, by which it is counted once. */
 export const transferKey = ({ hash, transfer }: Landing): string => `${hash}:${transfer.index}`;
+
+/** How an event says that a payment has another amount than its intent asks for (EventData). */
+export const paidAmount = (
+  { amountBaseUnits, decimals }: PaymentIntent,
+  { transfer }: Landing,
+): { readonly amount?: string } =>
+  transfer.amount === amountBaseUnits ? {} : { amount: formatAmount(transfer.amount, decimals) };
 
 /** A landing as the state of an intent has it. */
 export const withoutFee = ({ hash, transfer, depositId }: Landing): Landing => ({

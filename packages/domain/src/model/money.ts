@@ -1,14 +1,14 @@
 /** Why a text is not an amount of a token. */
 export type AmountProblem = 'malformed' | 'not_positive' | 'too_many_decimals' | 'too_large';
 
-/** Exclusive upper bound: a u64 fits every chain (Solana's token programs count in u64). */
-const LIMIT = 2n ** 64n;
+/** Exclusive upper bound, in base units: a u64 fits every chain (Solana's token programs count in u64). */
+export const AMOUNT_LIMIT = 2n ** 64n;
 
 /** Digits without a leading zero, optionally a point and more digits. */
 const PLAIN_DECIMAL = /^(0|[1-9]\d*)(?:\.(\d+))?$/;
 
 /** A number with more digits than 2^64 is too large: it need not be parsed. */
-const LIMIT_DIGITS = LIMIT.toString().length;
+const LIMIT_DIGITS = AMOUNT_LIMIT.toString().length;
 
 /**
  * Parses an amount as a client writes it: a plain decimal without sign or exponent.
@@ -22,7 +22,13 @@ export const parseAmount = (text: string, decimals: number): bigint | AmountProb
   if (whole.length > LIMIT_DIGITS) return 'too_large';
   const baseUnits = BigInt(whole + fraction.padEnd(decimals, '0'));
   if (baseUnits === 0n) return 'not_positive';
-  return baseUnits < LIMIT ? baseUnits : 'too_large';
+  return baseUnits < AMOUNT_LIMIT ? baseUnits : 'too_large';
+};
+
+/** How many decimals a token has of which an amount is so many base units. */
+export const decimalsOf = (amount: string, baseUnits: bigint): number => {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return fraction.length + baseUnits.toString().length - BigInt(whole + fraction).toString().length;
 };
 
 /**

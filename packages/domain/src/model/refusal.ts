@@ -93,16 +93,27 @@ export const refusalInProgress = (intent: PaymentIntent): Refusal =>
  * it after the refund was created.
  * @param original the intent that the refund names in `refundOf`
  */
-export const refusalUnlessOriginalPaid = (refund: PaymentIntent, original: PaymentIntent): Refusal | null =>
-  isPaid(original)
-    ? null
-    : refusalOf(
+export const refusalUnlessOriginalPaid = (refund: PaymentIntent, original: PaymentIntent): Refusal | null => {
+  const details = { original_intent_id: original.id };
+  if (!isPaid(original))
+    return refusalOf(
+      refund,
+      'intent.original_unpaid',
+      `A chain reorganization has undone the payment of ${original.id}, so its refund cannot be paid. ` +
+        'Try again once that payment has landed again.',
+      { details },
+    );
+  const { amountReceived } = original;
+  return amountReceived !== undefined && refund.amountBaseUnits > amountReceived
+    ? refusalOf(
         refund,
         'intent.original_unpaid',
-        `A chain reorganization has undone the payment of ${original.id}, so its refund cannot be paid. ` +
-          'Try again once that payment has landed again.',
-        { details: { original_intent_id: original.id } },
-      );
+        `${original.id} has received less than this refund would return. ` +
+          'Cancel the refund, and create another one or lower its amount.',
+        { details },
+      )
+    : null;
+};
 
 /** True while the payment stands: it was confirmed, and no reorganization has undone it since. */
 export const isPaid = ({ status, settlement }: Pick<PaymentIntent, 'status' | 'settlement'>): boolean =>

@@ -1,6 +1,7 @@
 import type { PaymentTerm } from './event.ts';
 import type { Address } from './ids.ts';
 import type { PaymentIntent, PaymentTerms, Transfer } from './intent.ts';
+import { AMOUNT_LIMIT } from './money.ts';
 
 /** What a transaction must pay to pay this intent. */
 export const termsOf = ({
@@ -16,11 +17,15 @@ export const termsThatDiffer = (intent: PaymentIntent, transfer: Transfer): read
   const differs: PaymentTerm[] = [];
   if (transfer.tokenAddress !== intent.tokenAddress) differs.push('token');
   if (transfer.to !== intent.requestor) differs.push('recipient');
-  if (transfer.amount !== intent.amountBaseUnits) differs.push('amount');
+  if (!isEnough(intent, transfer.amount)) differs.push('amount');
   if (payerProblem(intent, transfer.from) !== null) differs.push('sender');
   if (transfer.reference !== intent.reference) differs.push('reference');
   return differs;
 };
+
+/** Whether a transfer of so many base units pays the intent. No refund could return what no intent could ask for. */
+const isEnough = ({ accept, amountBaseUnits }: PaymentIntent, amount: bigint): boolean =>
+  accept === 'at_least' ? amount >= amountBaseUnits && amount < AMOUNT_LIMIT : amount === amountBaseUnits;
 
 /**
  * Whether a wallet may pay the intent: any but the requestor, and of a `send` intent only the one it names.

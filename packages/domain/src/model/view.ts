@@ -1,6 +1,7 @@
 import type { EventData, EventType, LateState, PaymentTerm } from './event.ts';
 import type { Address, Instant, IntentId, Reference, TokenAddress, TransactionHash } from './ids.ts';
 import type { Direction, IntentStatus, Landing, Metadata, PaymentIntent } from './intent.ts';
+import { formatAmount } from './money.ts';
 
 /**
  * A payment intent as integrators see it: exactly the fields of docs/reference/contract.md. Times are ISO 8601 in UTC,
@@ -20,6 +21,11 @@ export interface PublicIntent {
   readonly direction: Direction;
   /** Absent where only what carries the reference pays it. */
   readonly attribution?: 'amount';
+  /** Absent where only exactly the amount pays it. */
+  readonly accept?: 'at_least';
+  /** Only with `accept`, once it is paid: as a decimal, and in base units. */
+  readonly amountReceived?: string;
+  readonly amountReceivedBaseUnits?: string;
   readonly state: IntentStatus;
   readonly retryRequired: boolean;
   readonly pendingAtExpiry: boolean;
@@ -67,6 +73,14 @@ export interface PublicPayment {
   readonly claimed?: true;
 }
 
+/** What the payment of an intent was more than the amount asked for, as integrators see it. No new payment. */
+export interface PublicOverpayment {
+  readonly txSignature: TransactionHash;
+  /** As a decimal. */
+  readonly amount: string;
+  readonly amountBaseUnits: string;
+}
+
 /** Who else claims a payment that was reported for the intent, as integrators see it. No new payment. */
 export interface PublicClaim {
   readonly txSignature: TransactionHash;
@@ -89,6 +103,9 @@ const PUBLIC_FIELDS: Readonly<Record<PublicField, true>> = {
   fulfiller: true,
   direction: true,
   attribution: true,
+  accept: true,
+  amountReceived: true,
+  amountReceivedBaseUnits: true,
   status: true,
   retryRequired: true,
   pendingAtExpiry: true,
@@ -120,6 +137,9 @@ const PAYER_FIELDS: Readonly<Record<keyof PayerIntent, true>> = {
   fulfiller: true,
   direction: true,
   attribution: true,
+  accept: true,
+  amountReceived: true,
+  amountReceivedBaseUnits: true,
   state: true,
   retryRequired: true,
   pendingAtExpiry: true,
@@ -161,6 +181,11 @@ export const view = (intent: PaymentIntent): PublicIntent => ({
   fulfiller: intent.fulfiller,
   direction: intent.direction,
   ...(intent.attribution && { attribution: intent.attribution }),
+  ...(intent.accept && { accept: intent.accept }),
+  ...(intent.amountReceived !== undefined && {
+    amountReceived: formatAmount(intent.amountReceived, intent.decimals),
+    amountReceivedBaseUnits: intent.amountReceived.toString(),
+  }),
   state: intent.status,
   retryRequired: intent.retryRequired,
   pendingAtExpiry: intent.pendingAtExpiry,
@@ -197,7 +222,8 @@ type AnyEvent = {
  * @param intent the intent after the event
  */
 export const paymentOf = ({ type, data }: AnyEvent, intent: Pick<PublicIntent, 'amount'>): PublicPayment | null => {
-  if (type === 'intent.extra_payment') return payment(data.landing, { amount: intent.amount, differs: [], late: null });
+  if (type === 'intent.extra_payment')
+    return payment(data.landing, { amount: data.amount ?? intent.amount, differs: [], late: null });
   if (type === 'intent.mismatched_payment')
     return {
       ...payment(data.landing, { amount: data.amount, differs: data.differs, late: null }),
@@ -210,13 +236,19 @@ export const paymentOf = ({ type, data }: AnyEvent, intent: Pick<PublicIntent, '
       late: null,
     });
   if (type === 'intent.late_payment')
-    return payment(data.landing, { amount: intent.amount, differs: [], late: data.late });
+    return payment(data.landing, { amount: data.amount ?? intent.amount, differs: [], late: data.late });
   return null;
 };
 
 /** Who else claims a reported payment; null for events of other types. The order of the keys is part of the result. */
 export const claimOf = ({ type, data }: AnyEvent): PublicClaim | null =>
   type === 'intent.payment_claimed' ? { txSignature: data.hash, intentIds: data.intentIds } : null;
+
+/** By how much a payment was too large; null for events of other types. The order of the keys is part of the result. */
+export const overpaymentOf = ({ type, data }: AnyEvent): PublicOverpayment | null =>
+  type === 'intent.overpaid'
+    ? { txSignature: data.hash, amount: data.amount, amountBaseUnits: data.amountBaseUnits.toString() }
+    : null;
 
 const payment = (
   { hash, transfer }: Landing,

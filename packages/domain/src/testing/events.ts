@@ -12,9 +12,24 @@ import type {
 } from '../index.ts';
 import { formatAmount } from '../index.ts';
 import type { ExpectedEvent } from './given.ts';
-import { ACCOUNT, BOB, INTENT, landing, refundRequest, refundTransfer, request, signed, unsigned } from './samples.ts';
+import {
+  ACCOUNT,
+  AMOUNT,
+  BOB,
+  INTENT,
+  landing,
+  refundRequest,
+  refundTransfer,
+  request,
+  signed,
+  unsigned,
+} from './samples.ts';
 
 type Details<Type extends keyof EventData> = Partial<EventData[Type]>;
+
+/** How an event says that a payment has another amount than the intent. */
+const paidAmount = ({ amount = AMOUNT }: Partial<Transfer>): { readonly amount?: string } =>
+  amount === AMOUNT ? {} : { amount: formatAmount(amount, 6) };
 
 /** The same event of another intent. */
 export const of = (id: IntentId, event: ExpectedEvent): ExpectedEvent => ({ ...event, of: id });
@@ -65,7 +80,14 @@ export const confirmed = (
   late: LateState | null = null,
 ): ExpectedEvent => ({
   type: 'intent.confirmed',
-  data: { hash, fulfiller: change.from ?? BOB, landing: landing(hash, change), late, simulated: false },
+  data: {
+    hash,
+    fulfiller: change.from ?? BOB,
+    landing: landing(hash, change),
+    late,
+    simulated: false,
+    ...paidAmount(change),
+  },
 });
 /** A late payment is confirmed and announced as late. */
 export const confirmedLate = (
@@ -74,7 +96,7 @@ export const confirmedLate = (
   late: LateState,
 ): readonly ExpectedEvent[] => [
   confirmed(hash, change, late),
-  { type: 'intent.late_payment', data: { landing: landing(hash, change), late } },
+  { type: 'intent.late_payment', data: { landing: landing(hash, change), late, ...paidAmount(change) } },
 ];
 export const finalized = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.finalized',
@@ -107,12 +129,12 @@ export const refundReleased = (refundIntentId: IntentId): ExpectedEvent => ({
 export const lost = (hash: TransactionHash): ExpectedEvent => ({ type: 'confirmation_lost', data: { hash } });
 export const restored = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'confirmation_restored',
-  data: { landing: landing(hash, change) },
+  data: { landing: landing(hash, change), ...paidAmount(change) },
 });
 export const erased = (): ExpectedEvent => ({ type: 'personal_data_erased', data: {} });
 export const extraPayment = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.extra_payment',
-  data: { landing: landing(hash, change) },
+  data: { landing: landing(hash, change), ...paidAmount(change) },
 });
 /** On an original: one of its refunds was paid late, beside the linked one. */
 export const lateRefundPaid = (
@@ -126,7 +148,7 @@ export const lateRefundPaid = (
 /** An extra payment that was told of before a reorg undid it. */
 export const extraPaymentAgain = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
   type: 'extra_payment_observed',
-  data: { landing: landing(hash, change) },
+  data: { landing: landing(hash, change), ...paidAmount(change) },
 });
 /** What is said of a payment that does not match its intent. */
 const mismatchOf = (hash: TransactionHash, change: Partial<Transfer>, ...differs: readonly PaymentTerm[]) => ({
@@ -151,12 +173,18 @@ export const paymentClaimed = (hash: TransactionHash, ...intentIds: readonly Int
 });
 export const mismatchWithdrawn = (hash: TransactionHash, change: Partial<Transfer> = {}): ExpectedEvent => ({
   type: 'intent.mismatch_withdrawn',
-  data: { landing: landing(hash, change) },
+  data: { landing: landing(hash, change), ...paidAmount(change) },
 });
 /** The same where the transfer carries another reference. */
 export const mismatchDisproved = (hash: TransactionHash, change: Partial<Transfer>): ExpectedEvent => ({
   type: 'intent.mismatch_withdrawn',
   data: mismatchOf(hash, change, 'reference'),
+});
+
+/** The final payment was more than 12.50 USDC, by so many base units. */
+export const overpaid = (hash: TransactionHash, amountBaseUnits: bigint): ExpectedEvent => ({
+  type: 'intent.overpaid',
+  data: { hash, amount: formatAmount(amountBaseUnits, 6), amountBaseUnits },
 });
 
 /** The same events as a simulation appends them, without evidence from the chain. */

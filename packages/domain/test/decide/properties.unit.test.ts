@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Command, Input, Instant, IntentEvent, IntentId, Landing, PaymentIntent, Transition } from '@pf/domain';
+import type {
+  Command,
+  Input,
+  Instant,
+  IntentEvent,
+  IntentId,
+  Landing,
+  PaymentIntent,
+  PublicIntent,
+  Transition,
+} from '@pf/domain';
 import {
   decide,
   evolve,
@@ -60,7 +70,8 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     tokenAddress: intent.tokenAddress,
     from,
     to: intent.requestor,
-    amount: intent.amountBaseUnits,
+    // Of one transaction all transfers are equal.
+    amount: intent.amountBaseUnits + (intent.accept === undefined ? 0n : BigInt(HASHES.indexOf(hash))),
     reference: intent.reference,
   };
   // A place in a transaction has one transfer: no other intent's transfer is there.
@@ -136,7 +147,8 @@ const run = (
       log.push(event);
       return event;
     });
-  fold(decide(gateway.create(), now, ledger).transitions);
+  const isLenient = (steps[0]?.choice ?? 0) % 2 === 1;
+  fold(decide(gateway.create(isLenient ? { accept: 'at_least' } : {}), now, ledger).transitions);
   for (const step of steps) {
     now += step.wait;
     const intents = [...ledger.intents()];
@@ -156,7 +168,12 @@ const forEveryHistory = (check: (turn: Turn) => void): void =>
   );
 
 const publicly = (intent: PaymentIntent): string => JSON.stringify({ ...view(intent), updatedAt: undefined });
+const isPaid = ({ state }: PublicIntent): boolean => state === 'confirmed' || state === 'finalized';
 const isLive = ({ status }: { readonly status: string }): boolean => status === 'live';
+
+/** Whether a refund returns no more than its original has received. */
+const isCovered = ({ amountBaseUnits }: PaymentIntent, original: PaymentIntent | undefined): boolean =>
+  original === undefined || amountBaseUnits <= (original.amountReceived ?? original.amountBaseUnits);
 
 describe('decide, over random histories,', () => {
   it('returns the same intents as folding its events gives', () => {
@@ -257,6 +274,18 @@ describe('decide, over random histories,', () => {
     });
   });
 
+  it('tells of a surplus once for each final payment of more, and of none else', () => {
+    forEveryHistory(({ events, before }) => {
+      for (const [place, event] of events.entries()) {
+        if (event.type === 'intent.overpaid') expect(events[place - 1]?.type).toBe('intent.finalized');
+        if (event.type !== 'intent.finalized' || event.intentId !== before.id) continue;
+        const more = (event.data.landing?.transfer.amount ?? before.amountBaseUnits) - before.amountBaseUnits;
+        const told = events[place + 1];
+        expect(told?.type === 'intent.overpaid' ? told.data.amountBaseUnits : 0n).toBe(more);
+      }
+    });
+  });
+
   it('links a refund and its original both ways, and never has two refunds that can be paid', () => {
     forEveryHistory(({ ledger }) => {
       for (const intent of ledger.intents()) {
@@ -274,7 +303,10 @@ describe('decide, over random histories,', () => {
         refundOf === null ? undefined : ledger.intent(refundOf);
       for (const { event, intent } of transitions)
         if (event.type === 'submission_prepared' || event.type === 'transaction_built')
-          expect(original(intent)?.settlement?.lost ?? false).toBe(false);
+          expect([original(intent)?.settlement?.lost ?? false, isCovered(intent, original(intent))]).toEqual([
+            false,
+            true,
+          ]);
       for (const intent of ledger.intents())
         if (original(intent)?.status === 'failed')
           expect(intent.status !== 'created' || intent.submissions.some(isLive)).toBe(true);
@@ -290,6 +322,9 @@ describe('decide, over random histories,', () => {
         expect([shown.txSignature, shown.fulfiller]).not.toContain(null);
       if (shown.state === 'confirmed' || shown.state === 'finalized') expect(shown.confirmedAt).not.toBeNull();
       if (shown.state === 'finalized') expect(shown.finalizedAt).not.toBeNull();
+      expect(shown.amountReceived !== undefined).toBe(shown.accept !== undefined && isPaid(shown));
+      if (!after.simulated && after.amountReceived !== undefined)
+        expect(after.amountReceived).toBe(after.settlement?.transfer.amount);
       expect(after.closedAt === null).toBe(
         shown.state === 'created' || shown.state === 'pending' || shown.state === 'confirmed',
       );

@@ -9,7 +9,7 @@ import { formatAmount } from './format/money.ts';
 import { type Translator, translatorOf } from './i18n/i18n.ts';
 import { directionOf, type Language, LANGUAGES } from './i18n/languages.ts';
 import type { Checkout } from './pay/checkout.ts';
-import { noteOf, receivedIn, statusOf } from './pay/status.ts';
+import { isMore, noteOf, receivedIn, statusOf } from './pay/status.ts';
 import { TranslatorContext, useTranslator } from './ui/context.ts';
 import { Ends } from './ui/ends.tsx';
 import { useAccent, useSource, useTitle } from './ui/hooks.ts';
@@ -87,7 +87,8 @@ export function Page({ link, client, checkout }: PageProps) {
   const received = receivedIn(money)?.amount ?? null;
   const params = {
     merchant: name,
-    amount: intent === null ? '' : amountOf(intent.amount),
+    amount: intent === null ? '' : amountOf(intent.amountReceived ?? intent.amount),
+    asked: intent === null ? '' : amountOf(intent.amount),
     received: received === null ? t('difference.token') : amountOf(received),
     wallet: 'wallet' in step ? step.wallet.name : '',
   };
@@ -119,6 +120,7 @@ export function Page({ link, client, checkout }: PageProps) {
         <Summary intent={intent} terms={terms} merchant={merchant} name={name} clock={clock} />
         <section class="paying" ref={main} tabIndex={-1} aria-label={t('page.title')}>
           <StatusLine status={status} params={params} />
+          {isMore(intent) && <p class="muted small">{t('paid.more', params)}</p>}
           {problem && (
             <ProblemNote
               problem={problem}

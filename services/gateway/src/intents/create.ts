@@ -66,6 +66,7 @@ export const createIntent = (
     try {
       data = resolveIntent(adapters, body, holder.livemode);
       if (data.attribution === 'amount') requirePayByAmount(dependencies, data);
+      requireAcceptable(data);
       requirePlan(holder, { network: networkOf(data.chain), ttlSeconds: data.ttlSeconds });
       await limiter.admitCreate(holder);
       await requireCleanWallets({ adapters, screening, log }, data, { holder, what: 'create' });
@@ -152,10 +153,23 @@ export function resolveIntent(adapters: Adapters, body: CreateIntentRequest, liv
     fulfiller,
     direction: body.direction,
     ...(body.attribution === 'amount' && { attribution: body.attribution }),
+    ...(body.accept === 'at_least' && { accept: body.accept }),
     reference: adapter.newReference(),
     ttlSeconds: body.ttlSeconds,
     metadata: body.metadata ?? null,
   };
+}
+
+/**
+ * More than the amount can pay only what anyone is asked to pay, and names itself: by its amount an intent is found by
+ * nothing but exactly that.
+ * @throws ApiError 400
+ */
+export function requireAcceptable({ accept, attribution, direction }: CreateData): void {
+  if (accept === undefined) return;
+  const of = direction !== 'request' ? 'is for direction "request"' : 'is not possible with attribution "amount"';
+  if (direction !== 'request' || attribution !== undefined)
+    throw validationFailed([{ param: 'accept', message: `accept "at_least" ${of}: leave it out` }]);
 }
 
 function parseFulfiller(adapter: ChainAdapter, { fulfiller, direction }: CreateIntentRequest): Parsed<Address | null> {

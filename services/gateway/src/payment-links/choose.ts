@@ -107,7 +107,7 @@ async function begin(
 /** It expires with the link, as exactly as an intent can. */
 function intentOf(
   adapters: Adapters,
-  { amount, expiresAt, metadata, ttlSeconds }: PaymentLink,
+  { amount, accept, expiresAt, metadata, ttlSeconds }: PaymentLink,
   { chain, tokenAddress, requestor }: ShownOffer,
   livemode: boolean,
   now: number,
@@ -120,6 +120,7 @@ function intentOf(
       token: tokenAddress,
       requestor,
       amount,
+      accept: accept ?? undefined,
       direction: 'request',
       ttlSeconds: Math.min(ttlSeconds, Math.max(TTL_SECONDS.min, left)),
       metadata: metadata === null ? null : { ...metadata },

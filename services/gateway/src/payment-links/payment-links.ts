@@ -31,7 +31,7 @@ import { differencesOf, replayedBody, termsAt } from '../differences.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { requireCleanWallets, type ScreeningDependencies } from '../intents/clean-wallets.ts';
 import { requirePayByAmount } from '../intents/by-amount.ts';
-import { resolveIntent } from '../intents/create.ts';
+import { requireAcceptable, resolveIntent } from '../intents/create.ts';
 import type { Adapters } from '../intents/lookup.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { LinkTurns } from '../limits/link-turns.ts';
@@ -89,6 +89,7 @@ export const createPaymentLink = ({
     const body = await readKeyedBody(request, response, createPaymentLinkRequest);
     const { amount, ttlSeconds, metadata = null, idempotencyKey } = body;
     const attribution = body.attribution === 'amount' ? body.attribution : null;
+    const accept = body.accept === 'at_least' ? body.accept : null;
     const at = new Date(now());
     const key = requestKey(holder, 'create-payment-link', idempotencyKey);
     const offers = await resolveOffers({ adapters, payByAmount }, body, holder);
@@ -105,7 +106,7 @@ export const createPaymentLink = ({
       ),
     );
     const { answer, replayed } = await answerOnce(database, keyring, key, at, async (client) => {
-      const link = await create(client, holder, { amount, attribution, offers, ttlSeconds, metadata }, at);
+      const link = await create(client, holder, { amount, attribution, accept, offers, ttlSeconds, metadata }, at);
       return { paymentLink: shownLink(link) };
     });
     const { paymentLink } = answer;
@@ -113,7 +114,14 @@ export const createPaymentLink = ({
     if (!replayed) return { status: 201, body: { paymentLink, ...more } };
     const current = await findPaymentLink(database, holder, paymentLink.id);
     const shown = current ? shownLink(current) : paymentLink;
-    const asked = { amount, ...(attribution && { attribution }), offers, ttlSeconds, metadata };
+    const asked = {
+      amount,
+      ...(attribution && { attribution }),
+      ...(accept && { accept }),
+      offers,
+      ttlSeconds,
+      metadata,
+    };
     const differs = differencesOf(termsOf(paymentLink), termsOf(asked));
     return { status: 200, body: replayedBody({ paymentLink: shown, ...more }, differs), headers: REPLAYED };
   },
@@ -123,14 +131,16 @@ export const createPaymentLink = ({
 const termsOf = ({
   amount,
   attribution = undefined,
+  accept = undefined,
   offers,
   ttlSeconds,
   metadata,
-}: Pick<ShownPaymentLink, 'amount' | 'attribution' | 'ttlSeconds' | 'metadata'> & {
+}: Pick<ShownPaymentLink, 'amount' | 'attribution' | 'accept' | 'ttlSeconds' | 'metadata'> & {
   readonly offers: readonly ShownOffer[];
 }) => ({
   amount,
   attribution: attribution ?? 'reference',
+  accept: accept ?? 'exact',
   ttlSeconds,
   ...termsAt('offers', offers),
   ...termsAt('metadata', metadata),
@@ -179,15 +189,16 @@ export const cancelPaymentLink = ({ database, now, turns, wakes }: CancelDepende
  */
 async function resolveOffers(
   { adapters, payByAmount }: Pick<CreateDependencies, 'adapters' | 'payByAmount'>,
-  { amount, attribution, offers, ttlSeconds }: CreatePaymentLinkRequest,
+  { amount, attribution, accept, offers, ttlSeconds }: CreatePaymentLinkRequest,
   holder: Holder,
 ): Promise<readonly ShownOffer[]> {
   const resolved = await Promise.all(
     offers.map((offer, number) =>
       atOffer(number, () => {
-        const asked = { ...offer, amount, attribution, direction: 'request', ttlSeconds } as const;
+        const asked = { ...offer, amount, attribution, accept, direction: 'request', ttlSeconds } as const;
         const data = resolveIntent(adapters, asked, holder.livemode);
         if (data.attribution === 'amount') requirePayByAmount({ payByAmount }, data);
+        requireAcceptable(data);
         const { chain, token, tokenAddress, requestor } = data;
         requirePlan(holder, { network: networkOf(chain), ttlSeconds });
         return { chain, token, tokenAddress, requestor };
@@ -203,7 +214,7 @@ async function resolveOffers(
 }
 
 /** What all offers have in common. */
-const OF_THE_LINK: readonly string[] = ['amount', 'attribution'];
+const OF_THE_LINK: readonly string[] = ['amount', 'attribution', 'accept'];
 
 /** Does something for an offer; an error that names one of its fields then names it in the request. */
 async function atOffer<Result>(number: number, work: () => Result | Promise<Result>): Promise<Result> {

@@ -14,6 +14,9 @@ export const intentSchema = z.object({
   direction: z.enum(['request', 'send']),
   /** `amount`: a plain transfer of exactly the amount pays it, too. */
   attribution: z.optional(z.string()),
+  /** What its payment has brought, where it accepts more than its amount. */
+  amountReceived: z.optional(z.string()),
+  amountReceivedBaseUnits: z.optional(z.string()),
   state: z.enum(['created', 'pending', 'confirmed', 'finalized', 'failed', 'expired', 'cancelled']),
   retryRequired: z.boolean(),
   pendingAtExpiry: z.boolean(),

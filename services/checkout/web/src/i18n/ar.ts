@@ -131,6 +131,7 @@ export const ar: Messages = {
   'status.stopped.text': 'لم تكن المعاملة هي المعروضة في هذه الصفحة، لذلك لم يُطلب من محفظتك دفعها.',
   'status.pending.title': 'أُرسلت',
   'status.pending.text': 'تؤكد الشبكة دفعتك. يستغرق ذلك عادة بضع ثوانٍ.',
+  'paid.more': 'المبلغ المطلوب كان {asked}. إذا دفعت أكثر منه عن طريق الخطأ، فتواصل مع {merchant}.',
   'status.paid.title': 'تم الدفع',
   'status.paid.text': 'استلم {merchant} مبلغ {amount}. شكرًا لك.',
   'status.paid_late.title': 'تم الدفع متأخرًا قليلًا',

@@ -152,6 +152,7 @@ export const de: Messages = {
     'Die Transaktion war nicht die, die diese Seite zeigt. Ihre Wallet wurde deshalb nicht gebeten, sie zu bezahlen.',
   'status.pending.title': 'Gesendet',
   'status.pending.text': 'Das Netzwerk bestätigt Ihre Zahlung. Das dauert meist nur Sekunden.',
+  'paid.more': 'Verlangt waren {asked}. Wenn Sie versehentlich mehr bezahlt haben, wenden Sie sich an {merchant}.',
   'status.paid.title': 'Bezahlt',
   'status.paid.text': '{merchant} hat {amount} erhalten. Vielen Dank.',
   'status.paid_late.title': 'Bezahlt, etwas verspätet',

@@ -140,6 +140,7 @@ export const en = {
     'The transaction was not the one that this page shows, so your wallet was not asked to pay it.',
   'status.pending.title': 'Sent',
   'status.pending.text': 'The network is confirming your payment. It usually takes a few seconds.',
+  'paid.more': 'You were asked for {asked}. If you paid more by mistake, contact {merchant}.',
   'status.paid.title': 'Paid',
   'status.paid.text': '{merchant} has received {amount}. Thank you.',
   'status.paid_late.title': 'Paid, a little late',

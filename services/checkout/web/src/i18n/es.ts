@@ -147,6 +147,7 @@ export const es: Messages = {
     'La transacción no era la que muestra esta página, así que no se ha pedido a su monedero que la pague.',
   'status.pending.title': 'Enviado',
   'status.pending.text': 'La red está confirmando su pago. Suele tardar unos segundos.',
+  'paid.more': 'Se le pidieron {asked}. Si ha pagado más por error, contacte con {merchant}.',
   'status.paid.title': 'Pagado',
   'status.paid.text': '{merchant} ha recibido {amount}. Gracias.',
   'status.paid_late.title': 'Pagado, un poco tarde',

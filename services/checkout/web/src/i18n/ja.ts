@@ -148,6 +148,7 @@ export const ja: Messages = {
   'status.stopped.text': '取引がこのページの表示と異なっていたため、ウォレットには渡していません。',
   'status.pending.title': '送信済み',
   'status.pending.text': 'ネットワークが支払いを確認しています。通常は数秒です。',
+  'paid.more': '請求額は{asked}でした。誤って多く支払われた場合は、{merchant}にお問い合わせください。',
   'status.paid.title': '支払い完了',
   'status.paid.text': '{merchant}が{amount}を受け取りました。ありがとうございます。',
   'status.paid_late.title': '支払い完了(期限後)',

@@ -1,4 +1,4 @@
-import type { UnexpectedPayment } from '../api/schemas.ts';
+import type { Intent, UnexpectedPayment } from '../api/schemas.ts';
 import type { State, Step } from './state.ts';
 import { type Known, knownOf, type Money } from './money.ts';
 import type { ProblemKind } from './problem.ts';
@@ -130,6 +130,10 @@ export function receivedIn({ arrived, ...money }: Money): UnexpectedPayment | un
   const isPaid = knownOf({ arrived, ...money }) === 'paid_twice';
   return arrived[isPaid ? 'intent.extra_payment' : 'intent.mismatched_payment'];
 }
+
+/** Whether the payment was more than was asked for. */
+export const isMore = ({ amountBaseUnits, amountReceivedBaseUnits: received }: Intent): boolean =>
+  received !== undefined && received !== amountBaseUnits;
 
 const TIMER_FROM_MS = 5 * 60_000;
 

@@ -102,6 +102,15 @@ describe('the payment page', () => {
     await words.waitFor();
   });
 
+  it('says what has arrived where it was more than was asked for', async () => {
+    const more = { ...paid, amountReceived: '13', amountReceivedBaseUnits: '13000000' };
+    const { page } = await visitWith({ family: 'base', changes: more as Partial<Intent>, viewport: NARROW });
+    await status(page, 'Paid').waitFor();
+    expect(await page.locator('.status').textContent()).toContain('has received 13.00\u00a0USDC');
+    await page.getByText('You were asked for 12.345678\u00a0USDC. If you paid more by mistake').waitFor();
+    expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
+  });
+
   it('says that a payment was late, and that one came twice', async () => {
     const { page, standIn } = await visitWith({ family: 'base', changes: { state: 'expired', pendingAtExpiry: true } });
     await status(page, /on its way/).waitFor();

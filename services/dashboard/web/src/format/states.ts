@@ -54,6 +54,7 @@ export const EVENTS: Readonly<Record<PaymentEvent['type'], EventText>> = {
   'intent.mismatch_withdrawn': { label: 'Report of a wrong payment withdrawn', tone: 'plain', payer: null },
   'intent.payment_claimed': { label: 'Claimed for other payments, too', tone: 'warn', payer: null },
   'intent.late_payment': { label: 'Late payment', tone: 'warn', payer: null },
+  'intent.overpaid': { label: 'Paid too much', tone: 'warn', payer: null },
 };
 export const EVENT_TYPES = Object.keys(EVENTS) as readonly PaymentEvent['type'][];
 

@@ -212,6 +212,7 @@ const Details = ({ link }: { readonly link: LinkData }) => (
         </span>,
       ],
       ['Also paid', link.attribution === 'amount' ? 'from an exchange or any wallet, by its amount' : null],
+      ['Accepts', link.accept === 'at_least' ? 'the amount or more' : null],
       ['Paid by', link.paidBy === null ? null : <Link href={`/payments/${link.paidBy}`}>{short(link.paidBy)}</Link>],
       ['Paid', link.paidAt === null ? null : <Time at={link.paidAt} />],
       ['Cancelled', link.cancelledAt === null ? null : <Time at={link.cancelledAt} />],

@@ -106,6 +106,11 @@ function Details({ payment }: { readonly payment: PaymentData }) {
     <Facts
       rows={[
         ['Id', <Code text={payment.id} of="the id" />],
+        ['Accepts', payment.accept === 'at_least' ? 'the amount or more' : null],
+        [
+          'Received',
+          payment.amountReceived === undefined ? null : `${amount(payment.amountReceived)} ${payment.token}`,
+        ],
         ['Network', networkLabel(payment.chain)],
         ['To', <Code text={payment.requestor} of="the wallet that receives" />],
         [
@@ -226,7 +231,7 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
       )}
       {asked === 'refund' && (
         <Confirm
-          title={`Refund ${amount(payment.amount)} ${payment.token}?`}
+          title={`Refund ${amount(payment.amountReceived ?? payment.amount)} ${payment.token}?`}
           submit="Create refund"
           onClose={close}
           run={async (field) => {
@@ -238,7 +243,8 @@ function Actions({ payment }: { readonly payment: PaymentData }) {
           }}
         >
           <p>
-            A payment of the same amount back to <code>{short(payment.fulfiller ?? '')}</code>
+            A payment of {payment.amountReceived === undefined ? 'the same amount' : 'all that arrived'} back to{' '}
+            <code>{short(payment.fulfiller ?? '')}</code>
             {choosesAddress && ', or to the address below,'} is created. No money moves yet: you then sign it with the
             wallet <code>{short(payment.requestor)}</code>, within 24 hours.
           </p>

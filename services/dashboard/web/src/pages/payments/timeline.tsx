@@ -59,7 +59,7 @@ function Entry({
   readonly deliveries: readonly Delivery[];
 }) {
   const { label, tone, payer } = EVENTS[event.type];
-  const { payment, claim, intent } = event.data;
+  const { payment, claim, overpayment, intent } = event.data;
   return (
     <li className={tone}>
       <div className="row apart">
@@ -72,6 +72,11 @@ function Entry({
         <p className="small">
           Payers say that it was for {new Intl.ListFormat('en').format(claim.intentIds)}.{' '}
           <Transaction chain={intent.chain} hash={claim.txSignature} />
+        </p>
+      )}
+      {overpayment && (
+        <p className="small">
+          {amount(overpayment.amount)} {intent.token} more than was asked for.
         </p>
       )}
       {payment && <Odd payment={payment} chain={intent.chain} token={intent.token} />}
