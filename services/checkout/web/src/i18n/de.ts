@@ -141,6 +141,10 @@ export const de: Messages = {
   'status.unsure.text':
     'Sehen Sie in Ihrer Wallet nach. Wenn die Zahlung dort unterwegs ist oder andere sie bestätigen müssen, warten ' +
     'Sie: Diese Seite zeigt, wann sie ankommt.',
+  'status.sent_partly.title': 'Ihre Wallet meldet, dass nur ein Teil angekommen ist',
+  'status.sent_partly.text':
+    'Ihr Geld kann bewegt worden sein; kommt die Zahlung an, zeigt es diese Seite. Sehen Sie in Ihrer Wallet ' +
+    'nach und wenden Sie sich an {merchant}, bevor Sie noch einmal bezahlen.',
   'status.sent_otherwise.title': 'Ihre Wallet hat etwas anderes gesendet',
   'status.sent_otherwise.text':
     'Es zählt vielleicht nicht für diese Zahlung, aber Ihr Geld kann bewegt worden sein. Sehen Sie in Ihrer Wallet ' +
@@ -218,6 +222,10 @@ export const de: Messages = {
   'problem.wrong_network.text': 'Wechseln Sie dort zu {network} und versuchen Sie es noch einmal.',
   'problem.wallet_failed.title': '{wallet} hat einen Fehler gemeldet',
   'problem.wallet_failed.text': 'Versuchen Sie es noch einmal oder bezahlen Sie anders.',
+  'problem.calls_given_up.title': '{wallet} hat die Zahlung aufgegeben',
+  'problem.calls_given_up.text': 'Sehen Sie in {wallet} nach, bevor Sie noch einmal bezahlen.',
+  'problem.calls_reverted.title': '{wallet} meldet, dass die Zahlung fehlgeschlagen ist',
+  'problem.calls_reverted.text': 'Sehen Sie in {wallet} nach, bevor Sie noch einmal bezahlen.',
   'problem.balance.title': 'In dieser Wallet ist nicht genug',
   'problem.balance.text': 'Laden Sie sie auf oder wählen Sie eine andere Wallet.',
   'problem.fee.title': 'Es reicht nicht für die Netzwerkgebühr',

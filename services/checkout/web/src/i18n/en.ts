@@ -129,6 +129,10 @@ export const en = {
   'status.unsure.text':
     'Look in your wallet. If the payment is on its way there, or others have to confirm it, wait: this page shows ' +
     'when it arrives.',
+  'status.sent_partly.title': 'Your wallet says that only a part went through',
+  'status.sent_partly.text':
+    'Your money may have moved, and this page shows it if the payment arrives. Look in your wallet and ' +
+    'contact {merchant} before you pay again.',
   'status.sent_otherwise.title': 'Your wallet has sent something else',
   'status.sent_otherwise.text':
     'It may not count for this payment, but your money may have moved. Look in your wallet and contact {merchant} ' +
@@ -194,6 +198,10 @@ export const en = {
   'problem.wrong_network.text': 'Switch it to {network}, then try again.',
   'problem.wallet_failed.title': '{wallet} reported an error',
   'problem.wallet_failed.text': 'Try again, or choose another way.',
+  'problem.calls_given_up.title': '{wallet} has given up on the payment',
+  'problem.calls_given_up.text': 'Look in {wallet} before you pay again.',
+  'problem.calls_reverted.title': '{wallet} reports that the payment failed',
+  'problem.calls_reverted.text': 'Look in {wallet} before you pay again.',
   'problem.balance.title': 'There is not enough in this wallet',
   'problem.balance.text': 'Top it up or choose another wallet.',
   'problem.fee.title': 'There is not enough for the network fee',

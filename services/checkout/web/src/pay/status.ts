@@ -34,6 +34,7 @@ type StatusKey =
   | 'sending'
   | 'unseen'
   | 'unsure'
+  | 'sent_partly'
   | 'sent_otherwise'
   | 'again'
   | 'stopped'
@@ -72,6 +73,7 @@ const TELLINGS: Readonly<Record<Known, Telling>> = {
   handed: tell('sending', 'busy', 'again_later', 'handed'),
   out: tell('unseen', 'busy', 'again_later', 'out'),
   unknown: tell('unsure', 'warn', 'again', 'unknown'),
+  sent_partly: tell('sent_partly', 'warn', 'again', 'otherwise'),
   sent_otherwise: tell('sent_otherwise', 'warn', 'again', 'otherwise'),
   landed_otherwise: tell('wrong_payment', 'warn', 'again', 'otherwise'),
   pending: tell('pending', 'busy'),

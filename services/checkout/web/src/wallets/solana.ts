@@ -89,6 +89,7 @@ function walletOf(wallet: Standard, id: string, chain: `solana:${string}`): Wall
   const name = cleanName(wallet.name);
   return {
     id: `${id}:${name}`,
+    key: name,
     name,
     icon: cleanIcon(wallet.icon),
     async connect(wanted) {
