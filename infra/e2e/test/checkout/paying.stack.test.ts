@@ -11,6 +11,7 @@ import {
   type Payer,
   slowPayer,
   smartPayer,
+  solanaLoser,
   solanaPayer,
   solanaSigner,
   tempoPayer,
@@ -84,6 +85,7 @@ describe('the payment page', () => {
     ['Solana, by a wallet that signs', solana, () => solanaPayer(solana, payerOn.solana, /Ledger/)],
     ['Solana, by a wallet that adds guards', solana, () => solanaPayer(solana, payerOn.solana, /Phantom/)],
     ['Solana, by a wallet that sends', solana, () => solanaPayer(solana, payerOn.solana, /sends itself/)],
+    ['Solana, by a wallet whose transaction is lost', solana, () => solanaLoser(solana, payerOn.solana)],
     ['Tempo, by a wallet that signs', tempo, () => tempoPayer(payerOn.tempo)],
     ['Tempo, by a wallet that sends', tempo, () => evmPayer(tempo, payerOn.tempo)],
   ])('is paid on %s', async (_, chain, makePayer) => {

@@ -214,7 +214,7 @@ export class Checkout {
 
   /** Tells the service what a wallet has made. Nothing is awaited before it is known: the money may be on its way. */
   async #tell(outcome: Outcome, id: string, payer: string, wallet: Wallet): Promise<void> {
-    if (outcome.kind === 'signed') this.#know({ type: 'signed', id });
+    if (outcome.kind === 'signed') this.#know({ type: 'signed', id, hash: outcome.hash });
     else {
       const [hash, callsId] = outcome.kind === 'sent' ? [outcome.hash, null] : [null, outcome.id];
       this.#know({ type: 'sent', id, hash, callsId });
@@ -222,11 +222,25 @@ export class Checkout {
     const turn = this.#begin(choosing);
     try {
       if (outcome.kind === 'signed') return await this.#submit(outcome.transaction, id, payer);
-      if (outcome.kind === 'sent') return await this.#submit(outcome.hash, id, payer);
+      if (outcome.kind === 'sent') return await this.#tellSent(outcome, id, payer);
       await this.#followCalls(wallet, { id, payer, callsId: outcome.id });
     } catch (error) {
       if (turn === this.#turn) this.#fail(error);
     }
+  }
+
+  /**
+   * Of a transaction that it has the service follows how it ends; of a hash that no node shows it can say nothing. What
+   * it refuses may have landed all the same.
+   */
+  async #tellSent({ hash, signed }: Extract<Outcome, { kind: 'sent' }>, id: string, payer: string): Promise<void> {
+    const transaction = await signed();
+    try {
+      if (transaction !== null) return await this.#submit(transaction, id, payer);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+    await this.#submit(hash, id, payer);
   }
 
   /**

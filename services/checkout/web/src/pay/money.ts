@@ -10,7 +10,7 @@ export interface Attempt {
   /** The wallet's `key`. */
   readonly wallet: string;
   readonly stage: Stage;
-  /** The transaction that the wallet named. */
+  /** The transaction that the wallet named, or signed. */
   readonly hash: string | null;
   /** The calls that a smart wallet named (EIP-5792). */
   readonly callsId: string | null;
@@ -74,7 +74,8 @@ export type MoneyEvent =
   | { readonly type: 'not_sent'; readonly id: string }
   /** Any other error of a wallet. */
   | { readonly type: 'failed'; readonly id: string }
-  | { readonly type: 'signed'; readonly id: string }
+  /** `hash`: null where another account signs, too, and decides it. */
+  | { readonly type: 'signed'; readonly id: string; readonly hash: string | null }
   | {
       readonly type: 'sent';
       readonly id: string;
@@ -117,7 +118,7 @@ export function advance(money: Money, event: MoneyEvent): Money {
     case 'failed':
       return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'unknown' }));
     case 'signed':
-      return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'handed' }));
+      return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'handed', hash: event.hash }));
     case 'sent': {
       const { hash, callsId } = event;
       return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'out', hash, callsId }));

@@ -1,3 +1,4 @@
+import { keccak256 } from 'ox/Hash';
 import { fromNumber, type Hex } from 'ox/Hex';
 import type { Network } from '@pf/chains/networks';
 import type { Payment } from '../check/check.ts';
@@ -264,7 +265,8 @@ async function send(
     try {
       const params = [tempoRequest(payment, from)];
       const signed = await provider.request({ method: 'eth_signTransaction', params });
-      if (typeof signed === 'string' && /^0x7[68]/.test(signed)) return { kind: 'signed', transaction: signed };
+      if (typeof signed === 'string' && /^0x7[68]/.test(signed))
+        return { kind: 'signed', transaction: signed, hash: hashOf(signed) };
     } catch (cause) {
       // Some adapters only send.
       if (!isUnsupported(cause)) throw problemIn(name, cause);
@@ -276,8 +278,12 @@ async function send(
   onAsk();
   const hash = await asking(name, () => provider.request({ method: 'eth_sendTransaction', params: [transaction] }));
   if (typeof hash !== 'string' || !HASH.test(hash)) throw new Problem('wallet_failed', { wallet: name, reason: '' });
-  return { kind: 'sent', hash };
+  // Its nonce is the wallet's choice: while no node shows the transaction, nothing can be proven of it.
+  return { kind: 'sent', hash, signed: () => Promise.resolve(null) };
 }
+
+/** With a fee payer (0x78) its signature is part of what is hashed. */
+const hashOf = (signed: string): string | null => (signed.startsWith('0x76') ? keccak256(signed as Hex) : null);
 
 /** The fields of a transaction of type 0x76, as JSON-RPC writes them. */
 function tempoRequest(payment: Extract<EvmPayment, { envelope: unknown }>, from: string): object {

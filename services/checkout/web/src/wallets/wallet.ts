@@ -5,10 +5,13 @@ import { Problem } from '../pay/problem.ts';
 
 /** What a wallet made of a payment. */
 export type Outcome =
-  /** Signed, for the service to broadcast. */
-  | { readonly kind: 'signed'; readonly transaction: string }
-  /** Sent by the wallet itself. */
-  | { readonly kind: 'sent'; readonly hash: string }
+  /** Signed, for the service to broadcast. `hash`: null where another account signs, too, and decides it. */
+  | { readonly kind: 'signed'; readonly transaction: string; readonly hash: string | null }
+  /**
+   * Sent by the wallet itself. `signed`: the whole transaction where it is proven to be this one, so that the service
+   * can prove that it will never land; null where only the wallet knows what it has sent.
+   */
+  | { readonly kind: 'sent'; readonly hash: string; readonly signed: () => Promise<string | null> }
   /** Sent by a smart wallet, in a transaction that it names when it is asked for these calls. */
   | { readonly kind: 'calls'; readonly id: string };
 

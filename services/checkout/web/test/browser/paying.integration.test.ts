@@ -215,6 +215,7 @@ describe('paying in the browser', () => {
     ['signs', 'signTransaction', {}],
     ['signs and adds guards', 'signTransaction', { addsGuards: true }],
     ['signs and sends', 'signAndSendTransaction', {}],
+    ['sends with guards', 'signAndSendTransaction', { addsGuards: true }],
   ] as const)('pays on Solana with a wallet that %s', async (_, feature, options) => {
     const { page, standIn } = await visitWith({ family: 'solana', install: solanaWallet(feature, options) });
     await choose(page, 'Violet');
@@ -222,9 +223,35 @@ describe('paying in the browser', () => {
     await status(page, 'Sent').waitFor();
     const [submitted] = standIn.submitted;
     expect(submitted?.fulfiller).toBe(solanaPayer.publicKey.toBase58());
-    expect(submitted?.signedTransaction).toMatch(
-      feature === 'signTransaction' ? /^[\w+/]{200,}=*$/ : /^[1-9A-HJ-NP-Za-km-z]{80,90}$/,
+    // What a wallet has sent and changed is known by its signature alone.
+    const isKnown = feature === 'signTransaction' || !('addsGuards' in options);
+    expect(submitted?.signedTransaction).toMatch(isKnown ? /^[\w+/]{200,}=*$/ : /^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
+  });
+
+  it('is told by the service that what a wallet on Solana has sent can no longer land', async () => {
+    const { page, standIn } = await visitWith({ family: 'solana', install: solanaWallet('signAndSendTransaction') });
+    await choose(page, 'Violet');
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    const { signatures } = getTransactionDecoder().decode(
+      Buffer.from(standIn.submitted[0]?.signedTransaction ?? '', 'base64'),
     );
+    expect(signatures).toEqual({ [solanaPayer.publicKey.toBase58()]: expect.any(Uint8Array) });
+    standIn.become({ state: 'created', retryRequired: true, txSignature: null }, 'intent.retry_required');
+    await status(page, 'Please sign again').waitFor();
+  });
+
+  it('names the signature of what a wallet on Solana has sent where the service refuses the transaction', async () => {
+    const { page, standIn } = await visitWith({
+      family: 'solana',
+      install: solanaWallet('signAndSendTransaction'),
+      prepare: (prepared) =>
+        prepared.refuse('submit', { status: 422, code: 'transaction.rejected', details: { reason: 'expired' } }),
+    });
+    await choose(page, 'Violet');
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toMatchObject([{ signedTransaction: expect.stringMatching(/^[1-9A-Za-z]{80,90}$/) }]);
   });
 
   it('says what helps when the fee cannot be paid, and when the wallet is blocked', async () => {

@@ -193,7 +193,7 @@ export class World {
     ask.isInHand = how !== 'has_calls' || ask.onlySigns;
     if (ask.onlySigns) {
       ask.fate = 'with_service';
-      return this.know(tab, { type: 'signed', id });
+      return this.know(tab, { type: 'signed', id, hash: how === 'sends' ? hashOf(id) : null });
     }
     ask.saidSent = true;
     ask.isRight = how !== 'sends_otherwise';
