@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from './api/client.ts';
 import { type Link, wholeLink } from './api/link.ts';
@@ -17,6 +17,7 @@ import { Paying } from './ui/paying.tsx';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { StatusLine } from './ui/status-line.tsx';
 import { Summary } from './ui/summary.tsx';
+import { Words } from './ui/words.tsx';
 
 export const LANGUAGE_KEY = 'language';
 
@@ -38,7 +39,8 @@ export function App({ children, translator }: Props) {
   };
   return (
     <TranslatorContext.Provider value={t}>
-      {children}
+      {/* All words change: those that the browser has translated, too. */}
+      <Fragment key={t.language}>{children}</Fragment>
       <footer>
         <label>
           <span class="hidden">{t('page.language')}</span>
@@ -127,7 +129,11 @@ export function Page({ link, client, checkout }: PageProps) {
               onOwnFee={() => void checkout.payOwnFee()}
             />
           )}
-          {connection !== 'live' && <p class="muted small connection">{t(`connection.${connection}`)}</p>}
+          {connection !== 'live' && (
+            <p class="muted small connection">
+              <Words text={t(`connection.${connection}`)} />
+            </p>
+          )}
           <Paying
             checkout={checkout}
             state={state}

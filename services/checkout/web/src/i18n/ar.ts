@@ -11,6 +11,8 @@ export const ar: Messages = {
   'token.usd': 'دولارات أمريكية رقمية',
   'token.eur': 'يورو رقمي',
   'detail.recipient': 'عنوان المستلم',
+  'detail.recipient_hint':
+    'للمقارنة مع محفظتك فقط. ما ترسله إليه يدويًا لا يُحتسب لهذه الدفعة، وإن كنت قد أرسلت فتواصل مع {merchant}.',
   'detail.amount': 'المبلغ',
   'detail.network': 'الشبكة',
   'detail.from': 'عنوانك',
@@ -34,6 +36,7 @@ export const ar: Messages = {
   'ways.none_hint': 'افتح هذه الصفحة حيث توجد محفظتك: في تطبيق المحفظة على هاتفك، أو في متصفح به إضافة محفظة.',
   'ways.apps': 'افتح في تطبيق محفظة',
   'ways.transfer': 'من منصة تداول أو أي محفظة',
+  'ways.copy_link': 'انسخ الرابط كاملًا',
   'ways.qr': 'امسح بهاتفك',
   'ways.change': 'اختر طريقة أخرى',
   'ways.embedded': 'المتابعة إلى الدفع',

@@ -11,6 +11,9 @@ export const de: Messages = {
   'token.usd': 'digitale US-Dollar',
   'token.eur': 'digitale Euro',
   'detail.recipient': 'Adresse des Empfängers',
+  'detail.recipient_hint':
+    'Nur zum Vergleich mit Ihrer Wallet. Was Sie von Hand dorthin senden, zählt nicht für diese Zahlung: ' +
+    'Wenden Sie sich dann an {merchant}.',
   'detail.amount': 'Betrag',
   'detail.network': 'Netzwerk',
   'detail.from': 'Ihre Adresse',
@@ -37,6 +40,7 @@ export const de: Messages = {
     'Wallet-Erweiterung.',
   'ways.apps': 'In einer Wallet-App öffnen',
   'ways.transfer': 'Von einer Börse oder aus jeder Wallet',
+  'ways.copy_link': 'Den ganzen Link kopieren',
   'ways.qr': 'Mit dem Telefon scannen',
   'ways.change': 'Anders bezahlen',
   'ways.embedded': 'Weiter zur Zahlung',

@@ -9,6 +9,9 @@ export const en = {
   'token.usd': 'digital US dollars',
   'token.eur': 'digital euros',
   'detail.recipient': 'Recipient’s address',
+  'detail.recipient_hint':
+    'Only to compare with your wallet. What you send there by hand does not count for this payment: if you ' +
+    'have, contact {merchant}.',
   'detail.amount': 'Amount',
   'detail.network': 'Network',
   'detail.from': 'Your address',
@@ -33,6 +36,7 @@ export const en = {
     'Open this page where your wallet is: in your phone’s wallet app, or in a browser with a wallet extension.',
   'ways.apps': 'Open in a wallet app',
   'ways.transfer': 'From an exchange or any wallet',
+  'ways.copy_link': 'Copy the whole link',
   'ways.qr': 'Scan with your phone',
   'ways.change': 'Choose another way',
   'ways.embedded': 'Continue to the payment',

@@ -11,6 +11,9 @@ export const es: Messages = {
   'token.usd': 'dólares estadounidenses digitales',
   'token.eur': 'euros digitales',
   'detail.recipient': 'Dirección del destinatario',
+  'detail.recipient_hint':
+    'Solo para compararla con su monedero. Lo que envíe allí a mano no cuenta para este pago: en ese caso, ' +
+    'contacte con {merchant}.',
   'detail.amount': 'Importe',
   'detail.network': 'Red',
   'detail.from': 'Su dirección',
@@ -36,6 +39,7 @@ export const es: Messages = {
     'extensión de monedero.',
   'ways.apps': 'Abrir en una aplicación de monedero',
   'ways.transfer': 'Desde un exchange o cualquier monedero',
+  'ways.copy_link': 'Copiar el enlace completo',
   'ways.qr': 'Escanear con el teléfono',
   'ways.change': 'Pagar de otra forma',
   'ways.embedded': 'Continuar al pago',

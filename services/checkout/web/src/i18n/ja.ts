@@ -11,6 +11,8 @@ export const ja: Messages = {
   'token.usd': 'デジタル米ドル',
   'token.eur': 'デジタルユーロ',
   'detail.recipient': '受取人のアドレス',
+  'detail.recipient_hint':
+    'ウォレットの表示と見比べるためのものです。ここへ手動で送ったものはこのお支払いとして数えられません。送った場合は{merchant}にお問い合わせください。',
   'detail.amount': '金額',
   'detail.network': 'ネットワーク',
   'detail.from': 'あなたのアドレス',
@@ -36,6 +38,7 @@ export const ja: Messages = {
     'ウォレットアプリ、またはウォレット拡張機能のあるブラウザです。',
   'ways.apps': 'ウォレットアプリで開く',
   'ways.transfer': '取引所や任意のウォレットから送る',
+  'ways.copy_link': 'リンク全体をコピー',
   'ways.qr': 'スマートフォンで読み取る',
   'ways.change': '別の方法を選ぶ',
   'ways.embedded': '支払いに進む',
