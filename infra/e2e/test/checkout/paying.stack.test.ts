@@ -74,6 +74,8 @@ async function pay(page: Page): Promise<void> {
   await wallet(page).click();
   await payButton(page).click();
 }
+/** Its guards assert the balance of whoever pays the fee. */
+const phantomPayer = (keys: StackWallet): Payer => solanaPayer(solana, keys, /Phantom/);
 const isPaid = async (id: string): Promise<boolean> =>
   ['confirmed', 'finalized'].includes((await api.get(id)).body.intent.state);
 
@@ -203,6 +205,7 @@ describe('the payment page of a merchant who pays the network fee', () => {
 
   it.each([
     ['Solana', 'solana', () => kora.at('honest'), (who: StackWallet) => solanaSigner(solana, who)],
+    ['Solana, with guards of the sponsor', 'solana', () => kora.at('honest'), phantomPayer],
     ['Tempo', 'tempo', () => feePayer.at('relay'), tempoPayer],
   ] as const)('is paid by someone who has nothing for the fee, on %s', async (_, name, sponsor, payerOf) => {
     const chain = { solana, tempo }[name];
