@@ -150,7 +150,7 @@ function hashOf(transaction: Uint8Array): string | null {
   return signature.some((byte) => byte !== 0) ? base58.encode(signature) : null;
 }
 
-/** What was sent, if the signature is the payer's of just this message: a wallet may have changed it, or sign others. */
+/** What was sent, if the signature is the payer's of just this message: a wallet may have changed it. */
 async function signedBy({ account, transaction }: Unsigned, signature: Uint8Array): Promise<string | null> {
   if (transaction[0] !== 1 || signature.length !== SIGNATURE_BYTES) return null;
   try {

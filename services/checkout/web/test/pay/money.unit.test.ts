@@ -17,7 +17,7 @@ describe('what the page says of the money', () => {
     expect([...said].sort()).toEqual(Object.keys(CLAIMS).sort());
   });
 
-  it('knows what was signed by its hash, so that a drop settles it although the response to the submit was lost', () => {
+  it('settles what was signed by a drop of its hash, although the response to the submit was lost', () => {
     const seen = { pendingAtExpiry: false, updatedAt: new Date(2_000).toISOString() };
     const dropped = { ...seen, state: 'created', retryRequired: true, txSignature: null } as const;
     const after = (hash: string | null): Known =>
