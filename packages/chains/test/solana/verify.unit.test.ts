@@ -196,9 +196,12 @@ describe('Solana verify of a sponsored payment', () => {
     expect(await differsIn(await sponsored(guards))).toEqual({});
   });
 
-  it.each([0, 1, 2, 3, 7, 16, 17, 18])('refuses a fee payer in instruction %i of the guards’ program', async (kind) => {
-    const named: Change = (instructions) => [...instructions, guard(feePayer, kind)];
-    expect(await differsIn(await sponsored(named))).toMatchObject({ feePayer: { expected: 'in no instruction' } });
+  it('refuses a fee payer in any other instruction of the guards’ program', async () => {
+    for (const kind of [0, 1, 2, 3, 7, 16, 17, 18]) {
+      const named: Change = (instructions) => [...instructions, guard(feePayer, kind)];
+      const differs = await differsIn(await sponsored(named));
+      expect([kind, differs['feePayer']?.expected]).toEqual([kind, 'in no instruction']);
+    }
   });
 
   it('refuses a third signer, and another payer behind the fee payer', async () => {
