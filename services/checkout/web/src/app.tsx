@@ -9,7 +9,7 @@ import { formatAmount } from './format/money.ts';
 import { type Translator, translatorOf } from './i18n/i18n.ts';
 import { directionOf, type Language, LANGUAGES } from './i18n/languages.ts';
 import type { Checkout } from './pay/checkout.ts';
-import { noteOf, receivedIn, statusOf } from './pay/status.ts';
+import { helpsOwnFee, noteOf, receivedIn, statusOf } from './pay/status.ts';
 import { TranslatorContext, useTranslator } from './ui/context.ts';
 import { Ends } from './ui/ends.tsx';
 import { useAccent, useSource, useTitle } from './ui/hooks.ts';
@@ -126,7 +126,7 @@ export function Page({ link, client, checkout }: PageProps) {
               problem={problem}
               note={noteOf(problem.kind, money)}
               params={params}
-              onOwnFee={() => void checkout.payOwnFee()}
+              onOwnFee={helpsOwnFee(problem.kind, state) ? () => void checkout.payOwnFee() : null}
             />
           )}
           {connection !== 'live' && (

@@ -115,6 +115,7 @@ export function OffersPage({ link, client }: Props) {
               problem={problem}
               note={{ help: `problem.${problem.kind}.text`, money: null }}
               params={params}
+              onOwnFee={null}
             />
           )}
           {isOpen && (

@@ -1,7 +1,7 @@
 import type { UnexpectedPayment } from '../api/schemas.ts';
 import type { State, Step } from './state.ts';
 import { type Known, knownOf, type Money } from './money.ts';
-import type { ProblemKind } from './problem.ts';
+import { isOfSponsor, type ProblemKind } from './problem.ts';
 
 /** How a status looks. */
 export type Tone = 'calm' | 'busy' | 'good' | 'warn' | 'bad';
@@ -126,6 +126,11 @@ export function noteOf(kind: ProblemKind, money: Money): Note {
   const { offers, note } = TELLINGS[knownOf(money)];
   return { help: offers === 'pay' ? `problem.${kind}.text` : null, money: note && `money.${note}` };
 }
+
+/** Whether the person can go on by paying the fee that the merchant's sponsor was to pay. */
+export const helpsOwnFee = (kind: ProblemKind, { hasSponsor, money }: Pick<State, 'hasSponsor' | 'money'>): boolean =>
+  // Some wallets change what a sponsor would sign, each time.
+  isOfSponsor(kind) || (kind === 'signed_otherwise' && hasSponsor && !isGuarded(money));
 
 /** The payment of which the texts of a state speak. */
 export function receivedIn({ arrived, ...money }: Money): UnexpectedPayment | undefined {

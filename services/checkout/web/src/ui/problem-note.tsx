@@ -1,4 +1,4 @@
-import { isOfSponsor, type Problem, type ProblemKind } from '../pay/problem.ts';
+import type { Problem, ProblemKind } from '../pay/problem.ts';
 import type { Note } from '../pay/status.ts';
 import { useTranslator } from './context.ts';
 import { Icon } from './icon.tsx';
@@ -8,8 +8,8 @@ interface Props {
   readonly problem: Problem;
   readonly note: Note;
   readonly params: Readonly<Record<string, string>>;
-  /** Lets the person pay the network fee that the merchant's sponsor was to pay. */
-  readonly onOwnFee?: () => void;
+  /** Lets the person pay the network fee that the merchant's sponsor was to pay; null where that does not help. */
+  readonly onOwnFee: (() => void) | null;
 }
 
 const WITH_REASON: readonly ProblemKind[] = [
@@ -39,7 +39,7 @@ export function ProblemNote({ problem: { kind, params: own }, note, params, onOw
             {reason}
           </span>
         )}
-        {onOwnFee && isOfSponsor(kind) && (
+        {onOwnFee && (
           <button type="button" class="secondary" onClick={onOwnFee}>
             {t('pay.own_fee')}
           </button>

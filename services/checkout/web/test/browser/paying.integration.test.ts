@@ -514,6 +514,19 @@ describe('paying in the browser where the merchant pays the network fee', () => 
     expect(standIn.builds).toEqual([true, false]);
   });
 
+  it('lets the payer pay it with a wallet that changes what a sponsor would sign', async () => {
+    const { page, standIn } = await signing();
+    standIn.refuse('submit', { status: 422, code: 'transaction.mismatch' });
+    await choose(page, 'Violet');
+    await pay(page);
+    await page.getByRole('alert').filter({ hasText: 'The wallet signed something else' }).waitFor();
+    await ownFee(page).click();
+    await fee(page).filter({ hasText: 'SOL' }).waitFor();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toEqual([true, false]);
+  });
+
   it.each([
     ['refuses', { status: 422, code: 'sponsor.refused' }],
     ['does not answer', { status: 503, code: 'sponsor.unavailable', details: { retry_after: 60 } }],
