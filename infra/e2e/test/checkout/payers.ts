@@ -167,6 +167,19 @@ export const solanaPayer = (chain: StackChain, keys: StackWallet, name: RegExp):
     return installSolana(page, answer, sends ? 'signAndSendTransaction' : 'signTransaction');
   });
 
+/** A wallet of Solana that names the signature of what it sends, and whose connection is lost before it is out. */
+export const solanaLoser = (chain: StackChain, keys: StackWallet): Payer =>
+  payerWith(keys.address, (page, payer) => {
+    const own = solanaWallet(chain, keys);
+    const answer: Answer = async (method, params) => {
+      if (method === 'connect') return [keys.address];
+      ask(payer);
+      const signed = Buffer.from(await own.sign(String(params)), 'base64');
+      return signed.subarray(1, 65).toString('base64');
+    };
+    return installSolana(page, answer, 'signAndSendTransaction');
+  });
+
 /** A wallet of Solana that signs what it gets, whoever pays the fee. */
 export const solanaSigner = (chain: StackChain, keys: StackWallet): Payer =>
   payerWith(keys.address, (page, payer) => {

@@ -11,6 +11,7 @@ import {
   type Payer,
   slowPayer,
   smartPayer,
+  solanaLoser,
   solanaPayer,
   solanaSigner,
   tempoPayer,
@@ -73,6 +74,8 @@ async function pay(page: Page): Promise<void> {
   await wallet(page).click();
   await payButton(page).click();
 }
+/** Its guards assert the balance of whoever pays the fee. */
+const phantomPayer = (keys: StackWallet): Payer => solanaPayer(solana, keys, /Phantom/);
 const isPaid = async (id: string): Promise<boolean> =>
   ['confirmed', 'finalized'].includes((await api.get(id)).body.intent.state);
 
@@ -84,6 +87,7 @@ describe('the payment page', () => {
     ['Solana, by a wallet that signs', solana, () => solanaPayer(solana, payerOn.solana, /Ledger/)],
     ['Solana, by a wallet that adds guards', solana, () => solanaPayer(solana, payerOn.solana, /Phantom/)],
     ['Solana, by a wallet that sends', solana, () => solanaPayer(solana, payerOn.solana, /sends itself/)],
+    ['Solana, by a wallet whose transaction is lost', solana, () => solanaLoser(solana, payerOn.solana)],
     ['Tempo, by a wallet that signs', tempo, () => tempoPayer(payerOn.tempo)],
     ['Tempo, by a wallet that sends', tempo, () => evmPayer(tempo, payerOn.tempo)],
   ])('is paid on %s', async (_, chain, makePayer) => {
@@ -201,6 +205,7 @@ describe('the payment page of a merchant who pays the network fee', () => {
 
   it.each([
     ['Solana', 'solana', () => kora.at('honest'), (who: StackWallet) => solanaSigner(solana, who)],
+    ['Solana, with guards of the sponsor', 'solana', () => kora.at('honest'), phantomPayer],
     ['Tempo', 'tempo', () => feePayer.at('relay'), tempoPayer],
   ] as const)('is paid by someone who has nothing for the fee, on %s', async (_, name, sponsor, payerOf) => {
     const chain = { solana, tempo }[name];

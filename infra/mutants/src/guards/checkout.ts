@@ -23,6 +23,16 @@ export const checkoutGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'What a smart wallet says of calls that have failed is no proof, nor are they under way',
+    file: 'services/checkout/web/src/pay/money.ts',
+    guard: "given_up: 'unknown',",
+    instead: "given_up: 'out',",
+    test: {
+      file: 'services/checkout/web/test/pay/money.unit.test.ts',
+      name: 'is true in every walk of wallets that do and say whatever they like',
+    },
+  },
+  {
     name: 'Whoever may have paid is told so before the page offers to pay again',
     file: 'services/checkout/web/src/pay/status.ts',
     guard: 'if (isGuarded(money) && !isConfirming) return told;',

@@ -130,6 +130,16 @@ export const verifyGuards: readonly Mutant[] = [
     test: { file: solana.tests, name: solana.others },
   },
   {
+    name: 'Solana: of the sponsor, guards assert its balance and owner alone',
+    file: solana.file,
+    guard: "kind === 'guard' && first >= ACCOUNT_ASSERTIONS.first && first <= ACCOUNT_ASSERTIONS.last",
+    instead: "kind === 'guard'",
+    test: {
+      file: `${CHAINS}/test/solana/verify.unit.test.ts`,
+      name: 'refuses a fee payer in any other instruction of the guards’ program',
+    },
+  },
+  {
     name: 'Solana: at most four guards',
     file: solana.file,
     guard: "if (of('guard').length > GUARDS_MAX)",

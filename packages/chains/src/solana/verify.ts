@@ -33,6 +33,8 @@ const GUARDS_MAX = 4;
  * guards.
  */
 const ASSERTIONS = { first: 2, last: 17 } as const;
+/** Of those, the ones of an account's lamports and owner: they call no other program, as those of Merkle trees do. */
+const ACCOUNT_ASSERTIONS = { first: 4, last: 6 } as const;
 
 const SET_UNIT_LIMIT = { discriminator: 2, bytes: 5 };
 const SET_UNIT_PRICE = { discriminator: 3, bytes: 9 };
@@ -184,12 +186,18 @@ function sponsorOf({ accounts: [first, second] }: DecodedTransaction, fulfiller:
 
 /**
  * A sponsor signs for the fee and for nothing else: in an instruction, its signature could move what is its own. Nor
- * does it pay for a token account, which the requestor could close to keep the rent.
+ * does it pay for a token account, which the requestor could close to keep the rent. Phantom's guards assert its
+ * balance, which moves nothing.
  */
 function compareSponsor(sponsor: Address, instructions: readonly Named[], compare: Compare): void {
-  const uses = instructions.filter(({ program, accounts }) => program === sponsor || accounts.includes(sponsor));
+  const uses = instructions.filter(
+    (one) => (one.program === sponsor || one.accounts.includes(sponsor)) && !isAccountGuard(one),
+  );
   compare('feePayer', 'in no instruction', uses.map(({ kind }) => kind).join(', ') || 'in no instruction');
 }
+
+const isAccountGuard = ({ kind, data: [first = 0] }: Named): boolean =>
+  kind === 'guard' && first >= ACCOUNT_ASSERTIONS.first && first <= ACCOUNT_ASSERTIONS.last;
 
 /** Enough to recognize the instruction. */
 const hex = (data: Uint8Array): string => Buffer.from(data.subarray(0, 32)).toString('hex');

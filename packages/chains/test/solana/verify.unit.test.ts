@@ -6,7 +6,7 @@ import type { Differences } from '../../src/index.ts';
 import { randomAddress } from '../../src/solana/address.ts';
 import { decodeSigned } from '../../src/solana/signed-transaction.ts';
 import { differences } from '../../src/solana/verify.ts';
-import { type Change, changed, type Rewrite, tamperings, walletChanges } from './changes.ts';
+import { type Change, changed, guard, type Rewrite, tamperings, walletChanges } from './changes.ts';
 import { blobFor, fulfiller, payer, signedBy, termsIn } from './payments.ts';
 
 const isTransfer = ({ data, keys }: TransactionInstruction): boolean => data[0] === 12 && keys.length >= 4;
@@ -185,6 +185,23 @@ describe('Solana verify of a sponsored payment', () => {
     expect(await differsIn(await sponsored(named))).toMatchObject({
       feePayer: { expected: 'in no instruction', actual: 'transfer' },
     });
+  });
+
+  it('accepts guards that assert the balance of the fee payer, as Phantom adds them', async () => {
+    const guards: Change = (instructions) => [
+      ...[4, 5, 6].map((discriminator) => guard(feePayer, discriminator)),
+      ...instructions,
+      guard(feePayer, 5),
+    ];
+    expect(await differsIn(await sponsored(guards))).toEqual({});
+  });
+
+  it('refuses a fee payer in any other instruction of the guards’ program', async () => {
+    for (const kind of [0, 1, 2, 3, 7, 16, 17, 18]) {
+      const named: Change = (instructions) => [...instructions, guard(feePayer, kind)];
+      const differs = await differsIn(await sponsored(named));
+      expect([kind, differs['feePayer']?.expected]).toEqual([kind, 'in no instruction']);
+    }
   });
 
   it('refuses a third signer, and another payer behind the fee payer', async () => {

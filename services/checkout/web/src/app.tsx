@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Client } from './api/client.ts';
 import { type Link, wholeLink } from './api/link.ts';
@@ -9,7 +9,7 @@ import { formatAmount } from './format/money.ts';
 import { type Translator, translatorOf } from './i18n/i18n.ts';
 import { directionOf, type Language, LANGUAGES } from './i18n/languages.ts';
 import type { Checkout } from './pay/checkout.ts';
-import { isMore, noteOf, receivedIn, statusOf } from './pay/status.ts';
+import { helpsOwnFee, isMore, noteOf, receivedIn, statusOf } from './pay/status.ts';
 import { TranslatorContext, useTranslator } from './ui/context.ts';
 import { Ends } from './ui/ends.tsx';
 import { useAccent, useSource, useTitle } from './ui/hooks.ts';
@@ -17,6 +17,7 @@ import { Paying } from './ui/paying.tsx';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { StatusLine } from './ui/status-line.tsx';
 import { Summary } from './ui/summary.tsx';
+import { Words } from './ui/words.tsx';
 
 export const LANGUAGE_KEY = 'language';
 
@@ -38,7 +39,8 @@ export function App({ children, translator }: Props) {
   };
   return (
     <TranslatorContext.Provider value={t}>
-      {children}
+      {/* All words change: those that the browser has translated, too. */}
+      <Fragment key={t.language}>{children}</Fragment>
       <footer>
         <label>
           <span class="hidden">{t('page.language')}</span>
@@ -126,10 +128,14 @@ export function Page({ link, client, checkout }: PageProps) {
               problem={problem}
               note={noteOf(problem.kind, money)}
               params={params}
-              onOwnFee={() => void checkout.payOwnFee()}
+              onOwnFee={helpsOwnFee(problem.kind, state) ? () => void checkout.payOwnFee() : null}
             />
           )}
-          {connection !== 'live' && <p class="muted small connection">{t(`connection.${connection}`)}</p>}
+          {connection !== 'live' && (
+            <p class="muted small connection">
+              <Words text={t(`connection.${connection}`)} />
+            </p>
+          )}
           <Paying
             checkout={checkout}
             state={state}

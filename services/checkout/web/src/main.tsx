@@ -6,6 +6,7 @@ import { App, LANGUAGE_KEY, Page, Unknown } from './app.tsx';
 import { translatorOf } from './i18n/i18n.ts';
 import { languageOf } from './i18n/languages.ts';
 import { Checkout } from './pay/checkout.ts';
+import { walletsOn } from './wallets/load.ts';
 import './styles.css';
 
 const url = new URL(location.href);
@@ -25,7 +26,7 @@ const page = link?.clientSecret ? (
 
 function payment(known: Link, clientSecret: string) {
   const client = new Client(known.intentId, clientSecret);
-  const checkout = new Checkout(client, known.intentId, lastingStorage);
+  const checkout = new Checkout(client, known.intentId, lastingStorage, walletsOn);
   void checkout.start();
   // Other tabs may have asked a wallet.
   addEventListener('storage', () => checkout.look());

@@ -14,6 +14,7 @@ import { Icon } from './ui/icon.tsx';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { StatusLine } from './ui/status-line.tsx';
 import { Payee } from './ui/summary.tsx';
+import { Words } from './ui/words.tsx';
 
 /** While the page is looked at: it may be paid in another one. */
 const REFRESH_MS = 5_000;
@@ -96,8 +97,15 @@ export function OffersPage({ link, client }: Props) {
           <Payee merchant={merchant} name={name} id={paymentLink.id} />
           <h1 id="amount">
             <span class="hidden">{t('page.to', { merchant: name })}: </span>
-            <bdi class="number">{amount}</bdi>
-            {isOneToken && <bdi class="token"> {token}</bdi>}
+            <bdi class="number" translate={false}>
+              {amount}
+            </bdi>
+            {isOneToken && (
+              <bdi class="token" translate={false}>
+                {' '}
+                {token}
+              </bdi>
+            )}
           </h1>
         </section>
         <section class="paying" aria-label={t('page.title')}>
@@ -107,6 +115,7 @@ export function OffersPage({ link, client }: Props) {
               problem={problem}
               note={{ help: `problem.${problem.kind}.text`, money: null }}
               params={params}
+              onOwnFee={null}
             />
           )}
           {isOpen && (
@@ -164,7 +173,7 @@ function Offer({ offer, livemode, isBegun, isBusy, onChoose }: OfferProps) {
     <button type="button" class="way" disabled={!isKnown || isBusy} onClick={onChoose}>
       <span class="grow words">
         <bdi>{t('page.on_network', { token: offer.token, network: network?.label ?? offer.chain })}</bdi>
-        <span class="muted small">{hint}</span>
+        <Words class="muted small" text={hint} />
       </span>
       <Icon name="chevron" />
     </button>

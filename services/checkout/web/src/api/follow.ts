@@ -57,14 +57,17 @@ export async function follow(
     back.abort();
     back = new AbortController();
   });
+  const end = (): void => back.abort();
+  signal.addEventListener('abort', end);
   try {
     await keepFollowing(source, follower, signal, () => back.signal);
   } finally {
+    signal.removeEventListener('abort', end);
     forget();
   }
 }
 
-/** @param returning aborts when the person comes back next */
+/** @param returning aborts when the person comes back next, and with `signal` */
 async function keepFollowing(
   source: Source,
   follower: Follower,
@@ -97,9 +100,8 @@ async function keepFollowing(
   while (!signal.aborted) {
     const openedAt = Date.now();
     const returned = returning();
-    const until = AbortSignal.any([signal, returned]);
     const firstMs = failures < FAILURES_UNTIL_POLLING ? FIRST_MS : PAUSE_MS.polling;
-    const closed = await readStream(source, after, until, parser, heard, firstMs);
+    const closed = await readStream(source, after, returned, parser, heard, firstMs);
     parser.reset();
     if (signal.aborted || (closed && hasEnded && !follower.isWaiting())) return;
     if (returned.aborted) continue;
@@ -111,14 +113,14 @@ async function keepFollowing(
         see((await source.fetchIntent()).intent);
         follower.onConnection('polling');
         if (hasEnded && !follower.isWaiting()) return;
-        await sleep(PAUSE_MS.polling - (Date.now() - openedAt), until);
+        await sleep(PAUSE_MS.polling - (Date.now() - openedAt), returned);
         continue;
       } catch {
         // Whatever the reason is, the person can only wait: the page goes on trying.
         follower.onConnection('offline');
       }
     }
-    await sleep(pauseMs * (0.75 + Math.random() / 2), until);
+    await sleep(pauseMs * (0.75 + Math.random() / 2), returned);
     pauseMs = Math.min(pauseMs * 2, PAUSE_MS.most);
   }
 }
@@ -135,10 +137,12 @@ async function readStream(
   heard: () => void,
   firstMs: number,
 ): Promise<boolean> {
-  const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), firstMs);
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  signal.addEventListener('abort', end);
+  let timer = setTimeout(end, firstMs);
   try {
-    const response = await source.openStream(after, AbortSignal.any([signal, silence.signal]));
+    const response = await source.openStream(after, ended.signal);
     if (!response.ok || response.body === null) return false;
     const decoder = new TextDecoder();
     const reader = response.body.getReader();
@@ -148,7 +152,7 @@ async function readStream(
       // Headers alone are no word of the server: a proxy may keep back what comes behind them.
       heard();
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = setTimeout(end, SILENCE_MS);
       parser.feed(decoder.decode(value, { stream: true }));
     }
   } catch {
@@ -156,6 +160,7 @@ async function readStream(
     return false;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener('abort', end);
   }
 }
 

@@ -75,7 +75,7 @@ function offersUrlOf({ searchParams }: URL, kept: Kept): string | null {
 
 /** The way back to the shop; null unless it leads to an origin that the account has registered. */
 export function allowedReturn(returnUrl: string | null, origins: readonly string[]): string | null {
-  const url = returnUrl === null ? null : URL.parse(returnUrl);
+  const url = returnUrl !== null && URL.canParse(returnUrl) ? new URL(returnUrl) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null;
   if (url.username !== '' || url.password !== '') return null;
   return origins.includes(url.origin) ? url.href : null;

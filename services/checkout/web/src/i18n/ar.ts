@@ -11,6 +11,8 @@ export const ar: Messages = {
   'token.usd': 'دولارات أمريكية رقمية',
   'token.eur': 'يورو رقمي',
   'detail.recipient': 'عنوان المستلم',
+  'detail.recipient_hint':
+    'للمقارنة مع محفظتك فقط. ما ترسله إليه يدويًا لا يُحتسب لهذه الدفعة، وإن كنت قد أرسلت فتواصل مع {merchant}.',
   'detail.amount': 'المبلغ',
   'detail.network': 'الشبكة',
   'detail.from': 'عنوانك',
@@ -34,6 +36,7 @@ export const ar: Messages = {
   'ways.none_hint': 'افتح هذه الصفحة حيث توجد محفظتك: في تطبيق المحفظة على هاتفك، أو في متصفح به إضافة محفظة.',
   'ways.apps': 'افتح في تطبيق محفظة',
   'ways.transfer': 'من منصة تداول أو أي محفظة',
+  'ways.copy_link': 'انسخ الرابط كاملًا',
   'ways.qr': 'امسح بهاتفك',
   'ways.change': 'اختر طريقة أخرى',
   'ways.embedded': 'المتابعة إلى الدفع',
@@ -122,6 +125,9 @@ export const ar: Messages = {
   'status.unsure.title': 'ربما أرسلتها محفظتك',
   'status.unsure.text':
     'انظر في محفظتك. إذا كانت الدفعة في الطريق، أو كان على آخرين تأكيدها، فانتظر: تعرض هذه الصفحة متى تصل.',
+  'status.sent_partly.title': 'تقول محفظتك إن جزءًا فقط قد وصل',
+  'status.sent_partly.text':
+    'ربما تحرّكت أموالك، وتُظهر هذه الصفحة الدفعة إن وصلت. تحقق من محفظتك وتواصل مع {merchant} قبل أن تدفع مرة أخرى.',
   'status.sent_otherwise.title': 'أرسلت محفظتك شيئًا آخر',
   'status.sent_otherwise.text':
     'ربما لا يُحتسب لهذه الدفعة، لكن أموالك ربما تحركت. انظر في محفظتك وتواصل مع {merchant} قبل أن تدفع مرة أخرى.',
@@ -177,6 +183,10 @@ export const ar: Messages = {
   'problem.wrong_network.text': 'بدّلها إلى {network} ثم حاول مرة أخرى.',
   'problem.wallet_failed.title': 'أبلغت {wallet} عن خطأ',
   'problem.wallet_failed.text': 'حاول مرة أخرى أو اختر طريقة أخرى.',
+  'problem.calls_given_up.title': 'توقفت {wallet} عن متابعة الدفعة',
+  'problem.calls_given_up.text': 'تحقق من {wallet} قبل أن تدفع مرة أخرى.',
+  'problem.calls_reverted.title': 'أبلغت {wallet} أن الدفعة فشلت',
+  'problem.calls_reverted.text': 'تحقق من {wallet} قبل أن تدفع مرة أخرى.',
   'problem.balance.title': 'لا يوجد ما يكفي في هذه المحفظة',
   'problem.balance.text': 'اشحنها أو اختر محفظة أخرى.',
   'problem.fee.title': 'لا يوجد ما يكفي لرسوم الشبكة',

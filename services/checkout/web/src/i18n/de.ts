@@ -11,6 +11,9 @@ export const de: Messages = {
   'token.usd': 'digitale US-Dollar',
   'token.eur': 'digitale Euro',
   'detail.recipient': 'Adresse des Empfängers',
+  'detail.recipient_hint':
+    'Nur zum Vergleich mit Ihrer Wallet. Was Sie von Hand dorthin senden, zählt nicht für diese Zahlung: ' +
+    'Wenden Sie sich dann an {merchant}.',
   'detail.amount': 'Betrag',
   'detail.network': 'Netzwerk',
   'detail.from': 'Ihre Adresse',
@@ -37,6 +40,7 @@ export const de: Messages = {
     'Wallet-Erweiterung.',
   'ways.apps': 'In einer Wallet-App öffnen',
   'ways.transfer': 'Von einer Börse oder aus jeder Wallet',
+  'ways.copy_link': 'Den ganzen Link kopieren',
   'ways.qr': 'Mit dem Telefon scannen',
   'ways.change': 'Anders bezahlen',
   'ways.embedded': 'Weiter zur Zahlung',
@@ -141,6 +145,10 @@ export const de: Messages = {
   'status.unsure.text':
     'Sehen Sie in Ihrer Wallet nach. Wenn die Zahlung dort unterwegs ist oder andere sie bestätigen müssen, warten ' +
     'Sie: Diese Seite zeigt, wann sie ankommt.',
+  'status.sent_partly.title': 'Ihre Wallet meldet, dass nur ein Teil angekommen ist',
+  'status.sent_partly.text':
+    'Ihr Geld kann bewegt worden sein; kommt die Zahlung an, zeigt es diese Seite. Sehen Sie in Ihrer Wallet ' +
+    'nach und wenden Sie sich an {merchant}, bevor Sie noch einmal bezahlen.',
   'status.sent_otherwise.title': 'Ihre Wallet hat etwas anderes gesendet',
   'status.sent_otherwise.text':
     'Es zählt vielleicht nicht für diese Zahlung, aber Ihr Geld kann bewegt worden sein. Sehen Sie in Ihrer Wallet ' +
@@ -219,6 +227,10 @@ export const de: Messages = {
   'problem.wrong_network.text': 'Wechseln Sie dort zu {network} und versuchen Sie es noch einmal.',
   'problem.wallet_failed.title': '{wallet} hat einen Fehler gemeldet',
   'problem.wallet_failed.text': 'Versuchen Sie es noch einmal oder bezahlen Sie anders.',
+  'problem.calls_given_up.title': '{wallet} hat die Zahlung aufgegeben',
+  'problem.calls_given_up.text': 'Sehen Sie in {wallet} nach, bevor Sie noch einmal bezahlen.',
+  'problem.calls_reverted.title': '{wallet} meldet, dass die Zahlung fehlgeschlagen ist',
+  'problem.calls_reverted.text': 'Sehen Sie in {wallet} nach, bevor Sie noch einmal bezahlen.',
   'problem.balance.title': 'In dieser Wallet ist nicht genug',
   'problem.balance.text': 'Laden Sie sie auf oder wählen Sie eine andere Wallet.',
   'problem.fee.title': 'Es reicht nicht für die Netzwerkgebühr',

@@ -9,6 +9,9 @@ export const en = {
   'token.usd': 'digital US dollars',
   'token.eur': 'digital euros',
   'detail.recipient': 'Recipient’s address',
+  'detail.recipient_hint':
+    'Only to compare with your wallet. What you send there by hand does not count for this payment: if you ' +
+    'have, contact {merchant}.',
   'detail.amount': 'Amount',
   'detail.network': 'Network',
   'detail.from': 'Your address',
@@ -33,6 +36,7 @@ export const en = {
     'Open this page where your wallet is: in your phone’s wallet app, or in a browser with a wallet extension.',
   'ways.apps': 'Open in a wallet app',
   'ways.transfer': 'From an exchange or any wallet',
+  'ways.copy_link': 'Copy the whole link',
   'ways.qr': 'Scan with your phone',
   'ways.change': 'Choose another way',
   'ways.embedded': 'Continue to the payment',
@@ -129,6 +133,10 @@ export const en = {
   'status.unsure.text':
     'Look in your wallet. If the payment is on its way there, or others have to confirm it, wait: this page shows ' +
     'when it arrives.',
+  'status.sent_partly.title': 'Your wallet says that only a part went through',
+  'status.sent_partly.text':
+    'Your money may have moved, and this page shows it if the payment arrives. Look in your wallet and ' +
+    'contact {merchant} before you pay again.',
   'status.sent_otherwise.title': 'Your wallet has sent something else',
   'status.sent_otherwise.text':
     'It may not count for this payment, but your money may have moved. Look in your wallet and contact {merchant} ' +
@@ -195,6 +203,10 @@ export const en = {
   'problem.wrong_network.text': 'Switch it to {network}, then try again.',
   'problem.wallet_failed.title': '{wallet} reported an error',
   'problem.wallet_failed.text': 'Try again, or choose another way.',
+  'problem.calls_given_up.title': '{wallet} has given up on the payment',
+  'problem.calls_given_up.text': 'Look in {wallet} before you pay again.',
+  'problem.calls_reverted.title': '{wallet} reports that the payment failed',
+  'problem.calls_reverted.text': 'Look in {wallet} before you pay again.',
   'problem.balance.title': 'There is not enough in this wallet',
   'problem.balance.text': 'Top it up or choose another wallet.',
   'problem.fee.title': 'There is not enough for the network fee',

@@ -11,6 +11,9 @@ export const es: Messages = {
   'token.usd': 'dólares estadounidenses digitales',
   'token.eur': 'euros digitales',
   'detail.recipient': 'Dirección del destinatario',
+  'detail.recipient_hint':
+    'Solo para compararla con su monedero. Lo que envíe allí a mano no cuenta para este pago: en ese caso, ' +
+    'contacte con {merchant}.',
   'detail.amount': 'Importe',
   'detail.network': 'Red',
   'detail.from': 'Su dirección',
@@ -36,6 +39,7 @@ export const es: Messages = {
     'extensión de monedero.',
   'ways.apps': 'Abrir en una aplicación de monedero',
   'ways.transfer': 'Desde un exchange o cualquier monedero',
+  'ways.copy_link': 'Copiar el enlace completo',
   'ways.qr': 'Escanear con el teléfono',
   'ways.change': 'Pagar de otra forma',
   'ways.embedded': 'Continuar al pago',
@@ -136,6 +140,10 @@ export const es: Messages = {
   'status.unsure.text':
     'Mire en su monedero. Si el pago está en camino, o si otros tienen que confirmarlo, espere: esta página ' +
     'muestra cuándo llega.',
+  'status.sent_partly.title': 'Su monedero dice que solo ha llegado una parte',
+  'status.sent_partly.text':
+    'Es posible que su dinero se haya movido; si el pago llega, esta página lo muestra. Mire en su monedero y ' +
+    'contacte con {merchant} antes de volver a pagar.',
   'status.sent_otherwise.title': 'Su monedero ha enviado otra cosa',
   'status.sent_otherwise.text':
     'Puede que no cuente para este pago, pero su dinero puede haberse movido. Mire en su monedero y contacte con ' +
@@ -202,6 +210,10 @@ export const es: Messages = {
   'problem.wrong_network.text': 'Cámbielo a {network} e inténtelo de nuevo.',
   'problem.wallet_failed.title': '{wallet} ha comunicado un error',
   'problem.wallet_failed.text': 'Inténtelo de nuevo o pague de otra forma.',
+  'problem.calls_given_up.title': '{wallet} ha abandonado el pago',
+  'problem.calls_given_up.text': 'Mire en {wallet} antes de volver a pagar.',
+  'problem.calls_reverted.title': '{wallet} comunica que el pago ha fallado',
+  'problem.calls_reverted.text': 'Mire en {wallet} antes de volver a pagar.',
   'problem.balance.title': 'No hay suficiente en este monedero',
   'problem.balance.text': 'Añada fondos o elija otro monedero.',
   'problem.fee.title': 'No alcanza para la comisión de la red',

@@ -11,6 +11,8 @@ export const ja: Messages = {
   'token.usd': 'デジタル米ドル',
   'token.eur': 'デジタルユーロ',
   'detail.recipient': '受取人のアドレス',
+  'detail.recipient_hint':
+    'ウォレットの表示と見比べるためのものです。ここへ手動で送ったものはこのお支払いとして数えられません。送った場合は{merchant}にお問い合わせください。',
   'detail.amount': '金額',
   'detail.network': 'ネットワーク',
   'detail.from': 'あなたのアドレス',
@@ -36,6 +38,7 @@ export const ja: Messages = {
     'ウォレットアプリ、またはウォレット拡張機能のあるブラウザです。',
   'ways.apps': 'ウォレットアプリで開く',
   'ways.transfer': '取引所や任意のウォレットから送る',
+  'ways.copy_link': 'リンク全体をコピー',
   'ways.qr': 'スマートフォンで読み取る',
   'ways.change': '別の方法を選ぶ',
   'ways.embedded': '支払いに進む',
@@ -138,6 +141,9 @@ export const ja: Messages = {
   'status.unsure.text':
     'ウォレットを確認してください。送信中の場合や、ほかの人の承認が必要な場合は、お待ちください。' +
     '届くとこのページに表示されます。',
+  'status.sent_partly.title': 'ウォレットによると、一部だけが実行されました',
+  'status.sent_partly.text':
+    'お金が動いた可能性があります。お支払いが届けば、このページに表示されます。もう一度支払う前に、ウォレットを確認し、{merchant}にお問い合わせください。',
   'status.sent_otherwise.title': 'ウォレットが別の内容を送信しました',
   'status.sent_otherwise.text':
     'この支払いには数えられない可能性がありますが、お金が動いた可能性があります。もう一度支払う前に、' +
@@ -207,6 +213,10 @@ export const ja: Messages = {
   'problem.wrong_network.text': '{network}に切り替えてから、もう一度試してください。',
   'problem.wallet_failed.title': '{wallet}がエラーを報告しました',
   'problem.wallet_failed.text': 'もう一度試すか、別の方法を選んでください。',
+  'problem.calls_given_up.title': '{wallet}が支払いを中止しました',
+  'problem.calls_given_up.text': 'もう一度支払う前に、{wallet}を確認してください。',
+  'problem.calls_reverted.title': '{wallet}が支払いの失敗を報告しました',
+  'problem.calls_reverted.text': 'もう一度支払う前に、{wallet}を確認してください。',
   'problem.balance.title': 'ウォレットの残高が足りません',
   'problem.balance.text': '入金するか、別のウォレットを選んでください。',
   'problem.fee.title': 'ネットワーク手数料が足りません',

@@ -1,12 +1,23 @@
+import type { Network } from '@pf/chains/networks';
 import { type Client, UNEXPECTED, type Unexpected } from '../api/client.ts';
 import { ApiError } from '../api/requests.ts';
 import { type Connection, follow } from '../api/follow.ts';
 import type { Intent, IntentEvent, Unsigned } from '../api/schemas.ts';
 import { check } from '../check/check.ts';
 import { differencesBetween, type Terms, termsOf } from '../check/terms.ts';
-import type { Outcome, Session, Wallet } from '../wallets/wallet.ts';
-import { advance, isFull, isWaiting, type Money, type MoneyEvent, noMoney } from './money.ts';
-import { isOfSponsor, Problem, problemOf, provesNothingSent } from './problem.ts';
+import { walletOf } from '../wallets/load.ts';
+import type { Outcome, Session, Wallet, Wallets } from '../wallets/wallet.ts';
+import {
+  advance,
+  type Attempt,
+  type CallsStatus,
+  isFull,
+  isWaiting,
+  type Money,
+  type MoneyEvent,
+  noMoney,
+} from './money.ts';
+import { isOfSponsor, Problem, type ProblemKind, problemOf, provesNothingSent } from './problem.ts';
 import { type Kept, recall, remember } from './remembered.ts';
 import type { Ready, State, Step } from './state.ts';
 import { isGuarded } from './status.ts';
@@ -27,6 +38,14 @@ const SIGNED_WITHIN = 1 / 3;
 /** @param now by the service's clock, in ms */
 const signByOf = ({ expiresAt }: Unsigned, now: number): number =>
   now + (expiresAt === null ? FEES_OLD_MS : (Date.parse(expiresAt) - now) * SIGNED_WITHIN);
+
+/** Owners of a smart wallet may take hours to confirm. */
+const CALLS_PAUSE_GROWTH = 1.25;
+/** What is said of calls that have failed by the wallet's word. */
+const FAILED: Partial<Readonly<Record<CallsStatus, ProblemKind>>> = {
+  given_up: 'calls_given_up',
+  reverted: 'calls_reverted',
+};
 
 const choosing: Step = { kind: 'choosing' };
 
@@ -56,10 +75,13 @@ export class Checkout {
   readonly #intentId: string;
   readonly #kept: Kept;
 
-  constructor(client: Client, intentId: string, kept: Kept) {
+  readonly #walletsOn: (network: Network) => Promise<Wallets>;
+
+  constructor(client: Client, intentId: string, kept: Kept, walletsOn: (network: Network) => Promise<Wallets>) {
     this.#client = client;
     this.#intentId = intentId;
     this.#kept = kept;
+    this.#walletsOn = walletsOn;
   }
 
   subscribe(listener: () => void): () => void {
@@ -159,7 +181,7 @@ export class Checkout {
       // A wallet that does not know one method is asked by another.
       if (isAsked) return;
       isAsked = true;
-      this.#know({ type: 'asked', id, at: this.#client.now(), payer: session.account });
+      this.#know({ type: 'asked', id, at: this.#client.now(), payer: session.account, wallet: wallet.key });
     };
     try {
       if (!shown) return this.#set({ step: { kind: 'stopped', differs: ['token'] } });
@@ -187,12 +209,12 @@ export class Checkout {
     }
     // The person has gone back, and what was signed is nowhere but here.
     if (turn !== this.#turn && outcome.kind === 'signed') return this.#know({ type: 'not_sent', id });
-    await this.#tell(outcome, id, session.account);
+    await this.#tell(outcome, id, session.account, wallet);
   }
 
   /** Tells the service what a wallet has made. Nothing is awaited before it is known: the money may be on its way. */
-  async #tell(outcome: Outcome, id: string, payer: string): Promise<void> {
-    if (outcome.kind === 'signed') this.#know({ type: 'signed', id });
+  async #tell(outcome: Outcome, id: string, payer: string, wallet: Wallet): Promise<void> {
+    if (outcome.kind === 'signed') this.#know({ type: 'signed', id, hash: outcome.hash });
     else {
       const [hash, callsId] = outcome.kind === 'sent' ? [outcome.hash, null] : [null, outcome.id];
       this.#know({ type: 'sent', id, hash, callsId });
@@ -200,22 +222,47 @@ export class Checkout {
     const turn = this.#begin(choosing);
     try {
       if (outcome.kind === 'signed') return await this.#submit(outcome.transaction, id, payer);
-      const hash = outcome.kind === 'sent' ? outcome.hash : await this.#hashOf(outcome, id);
-      // A smart wallet that never says it: the payment is found by its reference.
-      if (hash !== null) await this.#submit(hash, id, payer);
+      if (outcome.kind === 'sent') return await this.#tellSent(outcome, id, payer);
+      await this.#followCalls(wallet, { id, payer, callsId: outcome.id });
     } catch (error) {
       if (turn === this.#turn) this.#fail(error);
     }
   }
 
-  async #hashOf({ id: callsId, hash: find }: Extract<Outcome, { kind: 'calls' }>, id: string): Promise<string | null> {
+  /**
+   * Of a transaction that it has the service follows how it ends; of a hash that no node shows it can say nothing. What
+   * it refuses may have landed all the same.
+   */
+  async #tellSent({ hash, signed }: Extract<Outcome, { kind: 'sent' }>, id: string, payer: string): Promise<void> {
+    const transaction = await signed();
     try {
-      const hash = await find();
-      if (hash !== null) this.#know({ type: 'sent', id, hash, callsId });
-      return hash;
+      if (transaction !== null) return await this.#submit(transaction, id, payer);
     } catch (error) {
-      this.#know({ type: 'failed', id });
-      throw error;
+      if (!(error instanceof ApiError)) throw error;
+    }
+    await this.#submit(hash, id, payer);
+  }
+
+  /**
+   * Asks a smart wallet for its calls until it names their transaction or says that they have failed. Where it never
+   * does, the payment is found by its reference.
+   * @throws Problem
+   */
+  async #followCalls(
+    { name, callsOf }: Wallet,
+    { id, payer, callsId }: Pick<Attempt, 'id' | 'payer'> & { readonly callsId: string },
+  ): Promise<void> {
+    let pauseMs = PAUSE_MS.least;
+    while (callsOf && !this.#ended.signal.aborted && this.state.intent?.state === 'created') {
+      const { status, hash } = await callsOf(callsId);
+      this.#know({ type: 'calls', id, status, hash });
+      if (hash !== null) return this.#submit(hash, id, payer);
+      const kind = FAILED[status];
+      if (kind !== undefined) throw new Problem(kind, { wallet: name });
+      // A part of it is on the chain: the status says it all.
+      if (status === 'partly') return;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      pauseMs = Math.min(pauseMs * CALLS_PAUSE_GROWTH, PAUSE_MS.most);
     }
   }
 
@@ -326,15 +373,21 @@ export class Checkout {
     }
   }
 
-  /** After a reload: what a wallet had sent is told to the service again. */
-  #recover({ state }: Intent): void {
-    if (state !== 'created') return;
+  /** After a reload: what a wallet had sent is told to the service again, and a smart wallet is asked for its calls. */
+  #recover(intent: Intent): void {
+    if (intent.state !== 'created') return;
     const turn = this.#turn;
-    for (const { id, hash, payer } of this.state.money.attempts)
-      if (hash !== null)
-        this.#submit(hash, id, payer).catch((error: unknown) => {
-          if (turn === this.#turn) this.#fail(error);
-        });
+    for (const attempt of this.state.money.attempts)
+      this.#followUp(attempt, intent).catch((error: unknown) => {
+        if (turn === this.#turn) this.#fail(error);
+      });
+  }
+
+  async #followUp({ id, hash, callsId, payer, wallet: key }: Attempt, intent: Intent): Promise<void> {
+    if (hash !== null) return this.#submit(hash, id, payer);
+    const network = termsOf(intent)?.network;
+    if (callsId === null || !network) return;
+    await this.#followCalls(await walletOf(await this.#walletsOn(network), key), { id, payer, callsId });
   }
 
   #isPaid(): boolean {

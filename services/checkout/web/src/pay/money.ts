@@ -7,8 +7,10 @@ export interface Attempt {
   /** ms, by the clock of the service. */
   readonly at: number;
   readonly payer: string;
+  /** The wallet's `key`. */
+  readonly wallet: string;
   readonly stage: Stage;
-  /** The transaction that the wallet named. */
+  /** The transaction that the wallet named, or signed. */
   readonly hash: string | null;
   /** The calls that a smart wallet named (EIP-5792). */
   readonly callsId: string | null;
@@ -20,12 +22,28 @@ export interface Attempt {
  *   that the service may have broadcast it.
  * - `held`: the merchant's sponsor has it. While it can land, the service builds nothing else.
  * - `out`: the wallet says that it has sent the payment.
- * - `unknown`: the wallet has not said what it did.
+ * - `unknown`: the wallet has not said what it did, or that it failed, which proves nothing.
+ * - `partly`: the wallet says that a part of what it did is on the chain.
  * - `otherwise`: the wallet has sent something, and the service says that it does not pay this intent.
  * - `claimed`: the service has accepted it.
  * - `landed`: it is on the chain, as asked for or otherwise.
  */
-type Stage = 'asked' | 'handed' | 'resent' | 'held' | 'out' | 'unknown' | 'otherwise' | 'claimed' | 'landed';
+export const STAGES = [
+  'asked',
+  'handed',
+  'resent',
+  'held',
+  'out',
+  'unknown',
+  'partly',
+  'otherwise',
+  'claimed',
+  'landed',
+] as const;
+type Stage = (typeof STAGES)[number];
+
+/** How the calls of a smart wallet are, by its own word (EIP-5792): `pending` is also each answer that says nothing. */
+export type CallsStatus = 'pending' | 'included' | 'given_up' | 'reverted' | 'partly';
 
 type Seen = Pick<Intent, 'state' | 'pendingAtExpiry' | 'retryRequired' | 'txSignature' | 'updatedAt'>;
 
@@ -45,18 +63,27 @@ export type MoneyEvent =
   /** What this and other tabs have kept: read before each other event, so also after a reload. */
   | { readonly type: 'stored'; readonly attempts: readonly Attempt[] }
   /** A wallet is asked for something that can move money. */
-  | { readonly type: 'asked'; readonly id: string; readonly at: number; readonly payer: string }
+  | {
+      readonly type: 'asked';
+      readonly id: string;
+      readonly at: number;
+      readonly payer: string;
+      readonly wallet: string;
+    }
   /** It is proven that the attempt sent nothing: code 4001, or what was signed never left the page. */
   | { readonly type: 'not_sent'; readonly id: string }
   /** Any other error of a wallet. */
   | { readonly type: 'failed'; readonly id: string }
-  | { readonly type: 'signed'; readonly id: string }
+  /** `hash`: null where another account signs, too, and decides it. */
+  | { readonly type: 'signed'; readonly id: string; readonly hash: string | null }
   | {
       readonly type: 'sent';
       readonly id: string;
       readonly hash: string | null;
       readonly callsId: string | null;
     }
+  /** What a smart wallet says of its calls, whenever it is asked. */
+  | { readonly type: 'calls'; readonly id: string; readonly status: CallsStatus; readonly hash: string | null }
   /** The responses to a submit. `lost`: none came, or one that proves nothing. */
   | { readonly type: 'accepted'; readonly id: string; readonly hash: string | null }
   | { readonly type: 'lost' | 'sponsor_failed'; readonly id: string }
@@ -82,8 +109,8 @@ export function advance(money: Money, event: MoneyEvent): Money {
       return { ...money, attempts: [...others, ...attempts.filter(({ id }) => money.own.has(id))] };
     }
     case 'asked': {
-      const { id, at, payer } = event;
-      const asked: Attempt = { id, at, payer, stage: 'asked', hash: null, callsId: null };
+      const { id, at, payer, wallet } = event;
+      const asked: Attempt = { id, at, payer, wallet, stage: 'asked', hash: null, callsId: null };
       return { ...money, attempts: [...attempts, asked], own: new Set([...money.own, id]), isRestarted: false };
     }
     case 'not_sent':
@@ -91,11 +118,13 @@ export function advance(money: Money, event: MoneyEvent): Money {
     case 'failed':
       return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'unknown' }));
     case 'signed':
-      return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'handed' }));
+      return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'handed', hash: event.hash }));
     case 'sent': {
       const { hash, callsId } = event;
       return changed(money, event.id, (attempt) => ({ ...attempt, stage: 'out', hash, callsId }));
     }
+    case 'calls':
+      return changed(money, event.id, (attempt) => calls(attempt, event.status, event.hash));
     case 'accepted':
       return changed(money, event.id, (attempt) => ({
         ...attempt,
@@ -127,6 +156,19 @@ export function advance(money: Money, event: MoneyEvent): Money {
 /** Of an attempt that is not this page's own no outcome is heard. */
 const heardOf = (attempt: Attempt): Attempt =>
   ['asked', 'handed', 'resent'].includes(attempt.stage) ? { ...attempt, stage: 'unknown' } : attempt;
+
+const STAGE_OF: Readonly<Record<CallsStatus, Stage>> = {
+  pending: 'out',
+  included: 'out',
+  given_up: 'unknown',
+  reverted: 'unknown',
+  partly: 'partly',
+};
+/** The wallet's word is no proof: after what the chain or the service has said it counts no more. */
+const calls = (attempt: Attempt, status: CallsStatus, hash: string | null): Attempt =>
+  ['out', 'unknown', 'partly'].includes(attempt.stage)
+    ? { ...attempt, stage: STAGE_OF[status], hash: hash ?? attempt.hash }
+    : attempt;
 
 /** What was only signed is with the service alone, which says that it has not broadcast it. */
 function refused(money: Money, id: string, isMismatch: boolean): Money {
@@ -197,12 +239,13 @@ export type Known =
   | 'ended_open'
   | 'ended_otherwise';
 /** A wallet was asked, and may have sent something. */
-type Open = 'asked' | 'handed' | 'held' | 'out' | 'unknown' | 'sent_otherwise';
+type Open = 'asked' | 'handed' | 'held' | 'out' | 'unknown' | 'sent_partly' | 'sent_otherwise';
 
 const OPEN: Readonly<Record<Stage, Open>> = {
   asked: 'asked',
   otherwise: 'sent_otherwise',
   unknown: 'unknown',
+  partly: 'sent_partly',
   out: 'out',
   claimed: 'out',
   landed: 'out',
@@ -211,7 +254,7 @@ const OPEN: Readonly<Record<Stage, Open>> = {
   held: 'held',
 };
 /** Of several attempts, the one to speak of: the earlier in this list. */
-const FIRST: readonly Open[] = ['asked', 'sent_otherwise', 'unknown', 'out', 'handed', 'held'];
+const FIRST: readonly Open[] = ['asked', 'sent_otherwise', 'sent_partly', 'unknown', 'out', 'handed', 'held'];
 
 /** The chain decides before what wallets have said. */
 export function knownOf({ intent, attempts, arrived }: Money): Known {

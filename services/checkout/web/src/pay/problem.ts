@@ -9,6 +9,8 @@ export type ProblemKind =
   | 'no_account'
   | 'wrong_network'
   | 'wallet_failed'
+  | 'calls_given_up'
+  | 'calls_reverted'
   | 'balance'
   | 'fee'
   | 'rejected'

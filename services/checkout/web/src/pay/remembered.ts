@@ -1,12 +1,14 @@
 import * as z from 'zod/mini';
-import type { Attempt } from './money.ts';
+import { type Attempt, STAGES } from './money.ts';
 
 const attemptsSchema = z.array(
   z.object({
     id: z.string(),
     at: z.number(),
     payer: z.string(),
-    stage: z.enum(['asked', 'handed', 'resent', 'held', 'out', 'unknown', 'otherwise', 'claimed', 'landed']),
+    // Kept before the field was there: no wallet is asked again.
+    wallet: z._default(z.string(), ''),
+    stage: z.enum(STAGES),
     hash: z.nullable(z.string()),
     callsId: z.nullable(z.string()),
   }),

@@ -1,7 +1,7 @@
 import type { Intent, UnexpectedPayment } from '../api/schemas.ts';
 import type { State, Step } from './state.ts';
 import { type Known, knownOf, type Money } from './money.ts';
-import type { ProblemKind } from './problem.ts';
+import { isOfSponsor, type ProblemKind } from './problem.ts';
 
 /** How a status looks. */
 export type Tone = 'calm' | 'busy' | 'good' | 'warn' | 'bad';
@@ -34,6 +34,7 @@ type StatusKey =
   | 'sending'
   | 'unseen'
   | 'unsure'
+  | 'sent_partly'
   | 'sent_otherwise'
   | 'again'
   | 'stopped'
@@ -72,6 +73,7 @@ const TELLINGS: Readonly<Record<Known, Telling>> = {
   handed: tell('sending', 'busy', 'again_later', 'handed'),
   out: tell('unseen', 'busy', 'again_later', 'out'),
   unknown: tell('unsure', 'warn', 'again', 'unknown'),
+  sent_partly: tell('sent_partly', 'warn', 'again', 'otherwise'),
   sent_otherwise: tell('sent_otherwise', 'warn', 'again', 'otherwise'),
   landed_otherwise: tell('wrong_payment', 'warn', 'again', 'otherwise'),
   pending: tell('pending', 'busy'),
@@ -124,6 +126,11 @@ export function noteOf(kind: ProblemKind, money: Money): Note {
   const { offers, note } = TELLINGS[knownOf(money)];
   return { help: offers === 'pay' ? `problem.${kind}.text` : null, money: note && `money.${note}` };
 }
+
+/** Whether the person can go on by paying the fee that the merchant's sponsor was to pay. */
+export const helpsOwnFee = (kind: ProblemKind, { hasSponsor, money }: Pick<State, 'hasSponsor' | 'money'>): boolean =>
+  // Some wallets change what a sponsor would sign, each time.
+  isOfSponsor(kind) || (kind === 'signed_otherwise' && hasSponsor && !isGuarded(money));
 
 /** The payment of which the texts of a state speak. */
 export function receivedIn({ arrived, ...money }: Money): UnexpectedPayment | undefined {

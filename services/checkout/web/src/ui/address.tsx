@@ -5,7 +5,7 @@ import { Copy } from './copy.tsx';
 export function Address({ value, what }: { readonly value: string; readonly what: string }) {
   return (
     <span class="address">
-      <bdi class="groups" dir="ltr">
+      <bdi class="groups" dir="ltr" translate={false}>
         {/* Screen readers and the clipboard get it in one piece. */}
         <span aria-hidden="true">
           {grouped(value).map((group, index) => (

@@ -44,5 +44,5 @@ export function Ends({ merchant, name, returnUrl, offersUrl, isDone }: Props) {
 /** Only a page on the web: the setting allows nothing else, and neither does this page. */
 function supportOf(merchant: Merchant | null): string | null {
   const url = merchant?.supportUrl ?? null;
-  return url !== null && URL.parse(url)?.protocol === 'https:' ? url : null;
+  return url !== null && URL.canParse(url) && new URL(url).protocol === 'https:' ? url : null;
 }

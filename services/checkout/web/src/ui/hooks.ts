@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Network } from '@pf/chains/networks';
 import { accentOf } from '../format/color.ts';
+import { walletsOn } from '../wallets/load.ts';
 import type { Wallet, Wallets } from '../wallets/wallet.ts';
 
 /** What a source has, now and whenever it changes. */
@@ -16,16 +17,12 @@ export function useSource<Value>(
 
 const NONE: readonly Wallet[] = [];
 
-/** The wallets for a network. Their code is loaded for the chain at hand only. */
+/** The wallets for a network. */
 export function useWallets(network: Network): readonly Wallet[] {
   const [wallets, setWallets] = useState<Wallets | null>(null);
   useEffect(() => {
     let isWanted = true;
-    const load = async (): Promise<Wallets> =>
-      network.family === 'solana'
-        ? (await import('../wallets/solana.ts')).solanaWallets(network.chain)
-        : (await import('../wallets/evm.ts')).evmWallets();
-    load().then(
+    walletsOn(network).then(
       (loaded) => isWanted && setWallets(loaded),
       // Offline: the other ways to pay are there, and a reload tries again.
       () => undefined,

@@ -13,6 +13,7 @@ import { useNow } from './hooks.ts';
 import { Icon } from './icon.tsx';
 import { Receipt } from './receipt.tsx';
 import { Ways } from './ways.tsx';
+import { Words } from './words.tsx';
 
 export interface PayingProps {
   readonly checkout: Checkout;
@@ -118,12 +119,16 @@ function Confirm({ step, intent, checkout, merchant }: ConfirmProps) {
         )}
         {fee !== null && (
           <Fact name={t('detail.fee')}>
-            <span class="number">{fee}</span>
+            <span class="number" translate={false}>
+              {fee}
+            </span>
           </Fact>
         )}
         {rent !== null && (
           <Fact name={t('detail.account_rent')}>
-            <span class="number">{`${formatAmount(solOf(rent), t.language, 0)}\u00a0SOL`}</span>
+            <span class="number" translate={false}>
+              {`${formatAmount(solOf(rent), t.language, 0)}\u00a0SOL`}
+            </span>
             <span class="muted small">{t('detail.account_rent_hint', { token: intent.token })}</span>
           </Fact>
         )}
@@ -133,7 +138,7 @@ function Confirm({ step, intent, checkout, merchant }: ConfirmProps) {
       </dl>
       <button type="button" class="primary" aria-disabled={isConfirming} onClick={() => void checkout.pay()}>
         {isConfirming && <span class="spinner" />}
-        {isConfirming ? t('pay.in', { wallet: name }) : t('pay.do', { amount })}
+        <Words text={isConfirming ? t('pay.in', { wallet: name }) : t('pay.do', { amount })} />
       </button>
       <p class="checked small muted">
         <Icon name="shield" />
@@ -168,7 +173,9 @@ function Again({ since, hint, clock, onRestart }: AgainProps) {
   if (since !== null && now - since < START_AGAIN_FROM_MS) return null;
   return (
     <div class="stack">
-      <p class="muted small">{hint}</p>
+      <p class="muted small">
+        <Words text={hint} />
+      </p>
       <button type="button" class="secondary" onClick={onRestart}>
         {t('pay.start_again')}
       </button>

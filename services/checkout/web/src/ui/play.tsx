@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Intent } from '../api/schemas.ts';
 import { useTranslator } from './context.ts';
 import { Icon } from './icon.tsx';
+import { Words } from './words.tsx';
 
 /** What is played now, and when the payment had been detected before. */
 interface Playing {
@@ -44,10 +45,10 @@ export function Play({ intent: { id, livemode, detectedAt } }: { readonly intent
     <div class="sound">
       <button type="button" class="way" onClick={() => (playing === null ? void play() : playing.stop.abort())}>
         <Icon name={playing === null ? 'sound' : 'silence'} />
-        <span class="grow">{playing === null ? t('sound.play') : t('sound.stop')}</span>
+        <Words class="grow" text={playing === null ? t('sound.play') : t('sound.stop')} />
       </button>
       <p class="muted small" role="status">
-        {playing === null ? '' : t('sound.playing')}
+        <Words text={playing === null ? '' : t('sound.playing')} />
       </p>
     </div>
   );

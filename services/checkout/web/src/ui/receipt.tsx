@@ -17,7 +17,10 @@ export function Receipt({ intent, terms }: { readonly intent: Intent; readonly t
       <h2>{t('receipt.title')}</h2>
       <dl class="facts boxed">
         <Fact name={t('detail.amount')}>
-          <span class="number">{`${formatAmount(intent.amount, t.language)}\u00a0${intent.token}`}</span>
+          <span
+            class="number"
+            translate={false}
+          >{`${formatAmount(intent.amount, t.language)}\u00a0${intent.token}`}</span>
         </Fact>
         <Fact name={t('detail.network')}>{terms?.network.label ?? intent.chain}</Fact>
         {confirmedAt !== null && <Fact name={t('detail.paid_at')}>{formatDate(confirmedAt, t.language)}</Fact>}

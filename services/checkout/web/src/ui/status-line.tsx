@@ -1,6 +1,7 @@
 import type { Status, Tone } from '../pay/status.ts';
 import { useTranslator } from './context.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { Words } from './words.tsx';
 
 const ICONS: Readonly<Record<Exclude<Tone, 'busy'>, IconName>> = {
   calm: 'clock',
@@ -17,14 +18,16 @@ interface Props {
 /** Where the payment is. It stays in place, so that screen readers say each change once. */
 export function StatusLine({ status: { key, tone }, params }: Props) {
   const t = useTranslator();
+  const title = t(`status.${key}.title`, params);
   return (
     <div class={`status ${tone}`}>
       <span class="mark" key={tone}>
         {tone === 'busy' ? <span class="spinner" /> : <Icon name={ICONS[tone]} />}
       </span>
       <div role="status" class="words">
-        <strong>{t(`status.${key}.title`, params)}</strong>
-        <span>{t(`status.${key}.text`, params)}</span>
+        {/* Other words are another element, as in `Words`. */}
+        <strong key={title}>{title}</strong>
+        <Words text={t(`status.${key}.text`, params)} />
       </div>
     </div>
   );

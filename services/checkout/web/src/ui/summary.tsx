@@ -27,13 +27,21 @@ export function Summary({ intent, terms, merchant, name, clock }: Props) {
       <Payee merchant={merchant} name={name} id={intent.id} />
       <h1 id="amount">
         <span class="hidden">{t('page.to', { merchant: name })}: </span>
-        <bdi class="number">{formatAmount(intent.amount, t.language)}</bdi> <bdi class="token">{intent.token}</bdi>
+        <bdi class="number" translate={false}>
+          {formatAmount(intent.amount, t.language)}
+        </bdi>{' '}
+        <bdi class="token" translate={false}>
+          {intent.token}
+        </bdi>
       </h1>
       <p class="muted">{t('page.on_network', { token: `${intent.token} (${token})`, network })}</p>
       {intent.state === 'created' && <Timer expiresAt={intent.expiresAt} clock={clock} />}
       <dl class="facts">
         <Fact name={t('detail.recipient')}>
           <Address value={intent.requestor} what={t('detail.recipient')} />
+          {intent.attribution !== 'amount' && (
+            <span class="muted small">{t('detail.recipient_hint', { merchant: name })}</span>
+          )}
         </Fact>
       </dl>
       <details class="more">
@@ -65,11 +73,11 @@ export function Payee({ merchant, name, id }: Pick<Props, 'merchant' | 'name'> &
       {logo !== null && !isBroken ? (
         <img class="logo" src={logoOf(logo, id)} alt="" width="44" height="44" onError={() => setBroken(true)} />
       ) : (
-        <span class="logo initial" aria-hidden="true">
+        <span class="logo initial" aria-hidden="true" translate={false}>
           {[...name][0]?.toUpperCase()}
         </span>
       )}
-      <bdi>{name}</bdi>
+      <bdi translate={false}>{name}</bdi>
     </p>
   );
 }
@@ -82,7 +90,7 @@ function Timer({ expiresAt, clock }: { readonly expiresAt: string; readonly cloc
     <p class="timer">
       <Icon name="clock" />
       <span>{t('timer.left')}</span>
-      <span role="timer" aria-live="off" class="number">
+      <span role="timer" aria-live="off" class="number" translate={false}>
         {formatTime(left, t.language)}
       </span>
     </p>

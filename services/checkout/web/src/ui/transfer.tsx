@@ -34,12 +34,14 @@ export function Transfer({
         </Fact>
         <Fact name={t('transfer.token')}>
           <span>
-            <bdi>{token}</bdi>
+            <bdi translate={false}>{token}</bdi>
           </span>
         </Fact>
         <Fact name={t('transfer.amount')}>
           <span class="address">
-            <bdi class="groups number">{exact}</bdi>
+            <bdi class="groups number" translate={false}>
+              {exact}
+            </bdi>
             {/* As every form takes it, whatever the language writes. */}
             <Copy text={amount} what={t('transfer.amount')} />
           </span>

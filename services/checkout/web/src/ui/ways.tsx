@@ -6,10 +6,12 @@ import type { Code } from '../pay/codes.ts';
 import { inAppLinks, isHandheld } from '../wallets/in-app.ts';
 import type { Wallet } from '../wallets/wallet.ts';
 import { useTranslator } from './context.ts';
+import { useCopy } from './copy.tsx';
 import { useWallets } from './hooks.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Play } from './play.tsx';
 import { Transfer } from './transfer.tsx';
+import { Words } from './words.tsx';
 
 interface Props {
   readonly intent: Intent;
@@ -47,7 +49,9 @@ export function Ways({ intent, network, codes, transferCodes, merchant, page, on
                 ) : (
                   <img src={wallet.icon} alt="" width="32" height="32" />
                 )}
-                <bdi class="grow">{wallet.name}</bdi>
+                <bdi class="grow" translate={false}>
+                  {wallet.name}
+                </bdi>
                 <Icon name="chevron" />
               </button>
             </li>
@@ -67,13 +71,17 @@ export function Ways({ intent, network, codes, transferCodes, merchant, page, on
             <li key={name}>
               <a class="way" href={href} rel="noreferrer">
                 <Icon name="phone" />
-                <bdi class="grow">{name}</bdi>
+                <bdi class="grow" translate={false}>
+                  {name}
+                </bdi>
                 <Icon name="link" />
               </a>
             </li>
           ))}
         </ul>
       )}
+      {/* Browsers of messengers and mails have no wallet, and the address alone opens nothing in another browser. */}
+      {isAlone && isSettled && <CopyLink page={page} />}
       {transferCodes !== null && (
         <Disclosure name={t('ways.transfer')} icon="send" isOpenAtFirst={opensOne}>
           <Transfer intent={intent} network={network} merchant={merchant}>
@@ -85,6 +93,23 @@ export function Ways({ intent, network, codes, transferCodes, merchant, page, on
         <LazyQr codes={codes} />
       </Disclosure>
       <Play intent={intent} />
+    </div>
+  );
+}
+
+/** The link with its secret, for the browser or the app in which the wallet is. */
+function CopyLink({ page }: { readonly page: string }) {
+  const t = useTranslator();
+  const { isCopied, copy } = useCopy(page);
+  return (
+    <div>
+      <button type="button" class="way" onClick={copy}>
+        <Icon name={isCopied ? 'check' : 'copy'} />
+        <span class="grow">{t('ways.copy_link')}</span>
+      </button>
+      <p class="muted small" role="status">
+        <Words text={isCopied ? t('copy.done') : ''} />
+      </p>
     </div>
   );
 }

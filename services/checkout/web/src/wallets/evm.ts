@@ -1,11 +1,14 @@
+import { keccak256 } from 'ox/Hash';
 import { fromNumber, type Hex } from 'ox/Hex';
 import type { Network } from '@pf/chains/networks';
 import type { Payment } from '../check/check.ts';
 import type { Call } from '../check/evm.ts';
+import type { CallsStatus } from '../pay/money.ts';
 import { Problem } from '../pay/problem.ts';
 import {
   accountAmong,
   asking,
+  type Calls,
   cleanIcon,
   cleanName,
   codeOf,
@@ -27,9 +30,7 @@ export interface Provider {
 
 type EvmPayment = Extract<Payment, Call>;
 const UNKNOWN_CHAIN = 4902;
-const CALLS_POLL_MS = 1_500;
-/** Ten minutes. */
-const CALLS_POLLS_MAX = 400;
+const HASH = /^0x[\da-f]{64}$/i;
 
 /** The wallets that announce themselves (EIP-6963); where none does, the one that is in the page (EIP-1193). */
 export function evmWallets(scope: Window = window): Wallets {
@@ -81,6 +82,8 @@ function walletOf({ rdns, ...info }: Info, provider: Provider): Wallet {
     asking(name, () => provider.request(params === undefined ? { method } : { method, params }));
   return {
     ...info,
+    key: typeof rdns === 'string' ? rdns : info.id,
+    callsOf: (id) => callsOf(provider, id),
     async connect(wanted) {
       const { network } = wanted;
       const account = accountAmong(textsIn(await ask('eth_requestAccounts')), name, wanted);
@@ -208,34 +211,45 @@ async function sendCalls(
   // Older wallets answer the id alone.
   const id = typeof answer === 'string' ? answer : (answer as { readonly id?: unknown } | null)?.id;
   if (typeof id !== 'string') throw new Problem('wallet_failed', { wallet: name, reason: '' });
-  return { kind: 'calls', id, hash: () => hashOfCalls(provider, name, id) };
+  return { kind: 'calls', id };
 }
 
-/** Waits until the wallet knows the transaction of its calls. @throws Problem if they have failed */
-async function hashOfCalls(provider: Provider, name: string, id: string): Promise<string | null> {
-  for (let polls = 0; polls < CALLS_POLLS_MAX; polls += 1) {
-    const { status, receipts } = await statusOfCalls(provider, id);
-    const hash = receipts?.[0]?.transactionHash;
-    if (typeof hash === 'string') return hash;
-    if (typeof status === 'number' && status >= 400)
-      throw new Problem('wallet_failed', { wallet: name, reason: String(status) });
-    await new Promise((resolve) => setTimeout(resolve, CALLS_POLL_MS));
-  }
-  return null;
-}
-
-interface CallsStatus {
-  readonly status?: unknown;
-  readonly receipts?: readonly { readonly transactionHash?: unknown }[];
-}
-
-async function statusOfCalls(provider: Provider, id: string): Promise<CallsStatus> {
+/** A wallet that does not answer, or not so that it can be read, says nothing of its calls. */
+async function callsOf(provider: Provider, id: string): Promise<Calls> {
   try {
-    return (await provider.request({ method: 'wallet_getCallsStatus', params: [id] })) ?? {};
+    const answer = await provider.request({ method: 'wallet_getCallsStatus', params: [id] });
+    const { status: code, receipts } = (answer ?? {}) as { readonly status?: unknown; readonly receipts?: unknown };
+    const status = statusIn(code);
+    // What has failed by the wallet's word is not told to the service as the payment: the watcher finds it if it is.
+    return { status, hash: status === 'pending' || status === 'included' ? hashIn(receipts) : null };
   } catch {
-    // The calls are under way all the same: it is asked again.
-    return {};
+    return { status: 'pending', hash: null };
   }
+}
+
+/** The codes of EIP-5792, by their hundreds; drafts of it had words. */
+function statusIn(code: unknown): CallsStatus {
+  if (typeof code !== 'number') return code === 'CONFIRMED' ? 'included' : 'pending';
+  switch (Math.floor(code / 100)) {
+    case 2:
+      return 'included';
+    case 4:
+      return 'given_up';
+    case 5:
+      return 'reverted';
+    case 6:
+      return 'partly';
+    default:
+      return 'pending';
+  }
+}
+
+/** Where there are several transactions, as a call of the wallet's own before ours, which one pays is not said. */
+function hashIn(receipts: unknown): string | null {
+  if (!Array.isArray(receipts)) return null;
+  const hashes = new Set(receipts.map((one: { readonly transactionHash?: unknown } | null) => one?.transactionHash));
+  const [hash] = hashes;
+  return hashes.size === 1 && typeof hash === 'string' && HASH.test(hash) ? hash : null;
 }
 
 async function send(
@@ -251,7 +265,8 @@ async function send(
     try {
       const params = [tempoRequest(payment, from)];
       const signed = await provider.request({ method: 'eth_signTransaction', params });
-      if (typeof signed === 'string' && /^0x7[68]/.test(signed)) return { kind: 'signed', transaction: signed };
+      if (typeof signed === 'string' && /^0x7[68]/.test(signed))
+        return { kind: 'signed', transaction: signed, hash: hashOf(signed) };
     } catch (cause) {
       // Some adapters only send.
       if (!isUnsupported(cause)) throw problemIn(name, cause);
@@ -262,10 +277,13 @@ async function send(
   const transaction = { from, to: payment.to, data: payment.data, value: '0x0' };
   onAsk();
   const hash = await asking(name, () => provider.request({ method: 'eth_sendTransaction', params: [transaction] }));
-  if (typeof hash !== 'string' || !/^0x[\da-f]{64}$/i.test(hash))
-    throw new Problem('wallet_failed', { wallet: name, reason: '' });
-  return { kind: 'sent', hash };
+  if (typeof hash !== 'string' || !HASH.test(hash)) throw new Problem('wallet_failed', { wallet: name, reason: '' });
+  // Its nonce is the wallet's choice: while no node shows the transaction, nothing can be proven of it.
+  return { kind: 'sent', hash, signed: () => Promise.resolve(null) };
 }
+
+/** With a fee payer (0x78) its signature is part of what is hashed. */
+const hashOf = (signed: string): string | null => (signed.startsWith('0x76') ? keccak256(signed as Hex) : null);
 
 /** The fields of a transaction of type 0x76, as JSON-RPC writes them. */
 function tempoRequest(payment: Extract<EvmPayment, { envelope: unknown }>, from: string): object {

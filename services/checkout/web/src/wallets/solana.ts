@@ -89,6 +89,7 @@ function walletOf(wallet: Standard, id: string, chain: `solana:${string}`): Wall
   const name = cleanName(wallet.name);
   return {
     id: `${id}:${name}`,
+    key: name,
     name,
     icon: cleanIcon(wallet.icon),
     async connect(wanted) {
@@ -125,11 +126,43 @@ async function sign(wallet: Standard, name: string, unsigned: Unsigned): Promise
   const [signing, sending] = [features['solana:signTransaction'], features['solana:signAndSendTransaction']];
   if (signing !== undefined && takesVersion0(signing)) {
     const [signed] = await asking(name, () => signing.signTransaction(unsigned));
-    if (signed !== undefined)
-      return { kind: 'signed', transaction: base64.encode(Uint8Array.from(signed.signedTransaction)) };
+    if (signed !== undefined) {
+      const bytes = Uint8Array.from(signed.signedTransaction);
+      return { kind: 'signed', transaction: base64.encode(bytes), hash: hashOf(bytes) };
+    }
   } else if (sending !== undefined) {
     const [sent] = await asking(name, () => sending.signAndSendTransaction(unsigned));
-    if (sent !== undefined) return { kind: 'sent', hash: base58.encode(Uint8Array.from(sent.signature)) };
+    if (sent !== undefined) {
+      const signature = Uint8Array.from(sent.signature);
+      return { kind: 'sent', hash: base58.encode(signature), signed: () => signedBy(unsigned, signature) };
+    }
   }
   throw new Problem('wallet_failed', { wallet: name, reason: '' });
+}
+
+/** In front of the message: how many signatures there are, in one byte, and the signatures. */
+const SIGNATURE_BYTES = 64;
+const MESSAGE_AT = 1 + SIGNATURE_BYTES;
+
+/** The first signature, which is the fee payer's: null while it is missing. */
+function hashOf(transaction: Uint8Array): string | null {
+  const signature = transaction.subarray(1, MESSAGE_AT);
+  return signature.some((byte) => byte !== 0) ? base58.encode(signature) : null;
+}
+
+/** What was sent, if the signature is the payer's of just this message: a wallet may have changed it. */
+async function signedBy({ account, transaction }: Unsigned, signature: Uint8Array): Promise<string | null> {
+  if (transaction[0] !== 1 || signature.length !== SIGNATURE_BYTES) return null;
+  try {
+    const payer = Uint8Array.from(base58.decode(account.address));
+    const key = await crypto.subtle.importKey('raw', payer, 'Ed25519', false, ['verify']);
+    const [by, message] = [Uint8Array.from(signature), Uint8Array.from(transaction.subarray(MESSAGE_AT))];
+    if (!(await crypto.subtle.verify('Ed25519', key, by, message))) return null;
+    const signed = Uint8Array.from(transaction);
+    signed.set(signature, 1);
+    return base64.encode(signed);
+  } catch {
+    // The browser cannot verify it.
+    return null;
+  }
 }

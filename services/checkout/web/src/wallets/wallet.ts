@@ -1,15 +1,19 @@
 import type { Network } from '@pf/chains/networks';
 import type { Payment } from '../check/check.ts';
+import type { CallsStatus } from '../pay/money.ts';
 import { Problem } from '../pay/problem.ts';
 
 /** What a wallet made of a payment. */
 export type Outcome =
-  /** Signed, for the service to broadcast. */
-  | { readonly kind: 'signed'; readonly transaction: string }
-  /** Sent by the wallet itself. */
-  | { readonly kind: 'sent'; readonly hash: string }
-  /** Sent by a smart wallet, in a transaction whose hash it will know: null if it never says it. */
-  | { readonly kind: 'calls'; readonly id: string; readonly hash: () => Promise<string | null> };
+  /** Signed, for the service to broadcast. `hash`: null where another account signs, too, and decides it. */
+  | { readonly kind: 'signed'; readonly transaction: string; readonly hash: string | null }
+  /**
+   * Sent by the wallet itself. `signed`: the whole transaction where it is proven to be this one, so that the service
+   * can prove that it will never land; null where only the wallet knows what it has sent.
+   */
+  | { readonly kind: 'sent'; readonly hash: string; readonly signed: () => Promise<string | null> }
+  /** Sent by a smart wallet, in a transaction that it names when it is asked for these calls. */
+  | { readonly kind: 'calls'; readonly id: string };
 
 /** An account of a wallet that is ready to pay. */
 export interface Session {
@@ -31,6 +35,8 @@ export interface Session {
 /** A wallet of this browser. Its name and icon are whatever the extension says. */
 export interface Wallet {
   readonly id: string;
+  /** Names it, also after a reload. */
+  readonly key: string;
   readonly name: string;
   /** A data URL of an image. */
   readonly icon: string | null;
@@ -40,6 +46,13 @@ export interface Wallet {
    * @throws Problem
    */
   connect(wanted: Wanted): Promise<Session>;
+  /** What it says of the calls that it was given, without opening it. */
+  readonly callsOf?: (id: string) => Promise<Calls>;
+}
+export interface Calls {
+  readonly status: CallsStatus;
+  /** The one transaction that it has sent for them; null where it names none, or several. */
+  readonly hash: string | null;
 }
 export interface Wanted {
   readonly network: Network;

@@ -215,6 +215,7 @@ describe('paying in the browser', () => {
     ['signs', 'signTransaction', {}],
     ['signs and adds guards', 'signTransaction', { addsGuards: true }],
     ['signs and sends', 'signAndSendTransaction', {}],
+    ['sends with guards', 'signAndSendTransaction', { addsGuards: true }],
   ] as const)('pays on Solana with a wallet that %s', async (_, feature, options) => {
     const { page, standIn } = await visitWith({ family: 'solana', install: solanaWallet(feature, options) });
     await choose(page, 'Violet');
@@ -222,9 +223,35 @@ describe('paying in the browser', () => {
     await status(page, 'Sent').waitFor();
     const [submitted] = standIn.submitted;
     expect(submitted?.fulfiller).toBe(solanaPayer.publicKey.toBase58());
-    expect(submitted?.signedTransaction).toMatch(
-      feature === 'signTransaction' ? /^[\w+/]{200,}=*$/ : /^[1-9A-HJ-NP-Za-km-z]{80,90}$/,
+    // What a wallet has sent and changed is known by its signature alone.
+    const isKnown = feature === 'signTransaction' || !('addsGuards' in options);
+    expect(submitted?.signedTransaction).toMatch(isKnown ? /^[\w+/]{200,}=*$/ : /^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
+  });
+
+  it('is told by the service that what a wallet on Solana has sent can no longer land', async () => {
+    const { page, standIn } = await visitWith({ family: 'solana', install: solanaWallet('signAndSendTransaction') });
+    await choose(page, 'Violet');
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    const { signatures } = getTransactionDecoder().decode(
+      Buffer.from(standIn.submitted[0]?.signedTransaction ?? '', 'base64'),
     );
+    expect(signatures).toEqual({ [solanaPayer.publicKey.toBase58()]: expect.any(Uint8Array) });
+    standIn.become({ state: 'created', retryRequired: true, txSignature: null }, 'intent.retry_required');
+    await status(page, 'Please sign again').waitFor();
+  });
+
+  it('names the signature of what a wallet on Solana has sent where the service refuses the transaction', async () => {
+    const { page, standIn } = await visitWith({
+      family: 'solana',
+      install: solanaWallet('signAndSendTransaction'),
+      prepare: (prepared) =>
+        prepared.refuse('submit', { status: 422, code: 'transaction.rejected', details: { reason: 'expired' } }),
+    });
+    await choose(page, 'Violet');
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toMatchObject([{ signedTransaction: expect.stringMatching(/^[1-9A-Za-z]{80,90}$/) }]);
   });
 
   it('says what helps when the fee cannot be paid, and when the wallet is blocked', async () => {
@@ -366,17 +393,64 @@ describe('a wallet that was asked to pay', () => {
     await status(page, 'Paid, a little late').waitFor();
   });
 
-  it('is remembered by its calls, also before it knows their transaction', async () => {
-    const { page } = await asked(smart(() => ({ status: 100 })));
+  it('is asked again after a reload for the calls that it had not sent', async () => {
+    let answer: unknown = { status: 100 };
+    const wallet = smart(() => answer);
+    const { page, standIn } = await asked(wallet);
     await status(page, 'Your wallet has sent it').waitFor();
+    await page.reload();
+    await status(page, 'Your wallet has sent it').waitFor();
+    expect(await page.getByRole('button', { name: 'Amber' }).count()).toBe(0);
+    answer = { status: 200, receipts: [{ transactionHash: HASH }] };
+    await status(page, 'Sent').waitFor();
+    expect(standIn.submitted).toEqual([{ signedTransaction: HASH, fulfiller: ACCOUNT }]);
+    expect(wallet.of('wallet_sendCalls')).toHaveLength(1);
+  });
+
+  it.each([
+    ['gave up', 400, 'Your wallet may have sent it', 'Amber has given up on the payment'],
+    ['failed on the network', 500, 'Your wallet may have sent it', 'Amber reports that the payment failed'],
+    ['went through in part', 600, 'Your wallet says that only a part went through', null],
+  ])('may have sent its calls when it says that they %s, also after a reload', async (_, code, title, note) => {
+    // Where it has sent them before, it names a transaction: that is no proof of what it says.
+    const { page, standIn } = await asked(smart(() => ({ status: code, receipts: [{ transactionHash: HASH }] })));
+    for (const loads of [1, 2]) {
+      await status(page, title).waitFor();
+      if (note !== null) await page.getByRole('alert').filter({ hasText: note }).waitFor();
+      expect(await saysNothingSent(page)).toBe(false);
+      await startAgain(page).waitFor();
+      expect(await page.getByRole('button', { name: 'Amber' }).count()).toBe(0);
+      expect(await barriers(page)).toEqual([]);
+      if (loads === 1) await page.reload();
+    }
+    expect(standIn.submitted).toEqual([]);
+    standIn.become({ ...confirmed, txSignature: HASH });
+    await status(page, 'Paid').waitFor();
+  });
+
+  it('is believed when it says after a reload that its calls are under way after all', async () => {
+    let code = 400;
+    const { page } = await asked(smart(() => ({ status: code })));
+    await status(page, 'Your wallet may have sent it').waitFor();
+    code = 100;
     await page.reload();
     await status(page, 'Your wallet has sent it').waitFor();
   });
 
-  it.each([400, 500, 600])('may have sent its calls when it says that they ended with %i', async (code) => {
-    const { page } = await asked(smart(() => ({ status: code })));
-    await status(page, 'Your wallet may have sent it').waitFor();
-    expect(await saysNothingSent(page)).toBe(false);
+  it('leaves the payment among several transactions to the chain', async () => {
+    const receipts = [`0x${'01'.repeat(32)}`, HASH].map((transactionHash) => ({ transactionHash }));
+    let polls = 0;
+    const { page, standIn } = await asked(
+      smart(() => {
+        polls += 1;
+        return { status: 200, receipts };
+      }),
+    );
+    await status(page, 'Your wallet has sent it').waitFor();
+    await until('the wallet to be asked again', async () => polls > 1);
+    expect(standIn.submitted).toEqual([]);
+    standIn.become({ ...confirmed, txSignature: HASH });
+    await status(page, 'Paid').waitFor();
   });
 
   it('is still asked when the person goes back', async () => {
@@ -433,6 +507,19 @@ describe('paying in the browser where the merchant pays the network fee', () => 
     const alert = page.getByRole('alert');
     expect(await alert.textContent()).toContain("Nora's Bikes cannot pay the network fee for this");
     expect(await barriers(page)).toEqual([]);
+    await ownFee(page).click();
+    await fee(page).filter({ hasText: 'SOL' }).waitFor();
+    await pay(page);
+    await status(page, 'Sent').waitFor();
+    expect(standIn.builds).toEqual([true, false]);
+  });
+
+  it('lets the payer pay it with a wallet that changes what a sponsor would sign', async () => {
+    const { page, standIn } = await signing();
+    standIn.refuse('submit', { status: 422, code: 'transaction.mismatch' });
+    await choose(page, 'Violet');
+    await pay(page);
+    await page.getByRole('alert').filter({ hasText: 'The wallet signed something else' }).waitFor();
     await ownFee(page).click();
     await fee(page).filter({ hasText: 'SOL' }).waitFor();
     await pay(page);

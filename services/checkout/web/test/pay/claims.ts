@@ -1,10 +1,18 @@
+import type { CallsStatus } from '../../src/pay/money.ts';
 import { isAlive, isUnguarded, type Tab, type World } from './wallet-world.ts';
 
 type Claim = (world: World, tab: Tab) => boolean;
 
+const FAILED: readonly CallsStatus[] = ['given_up', 'reverted', 'partly'];
+
 const nothingSent: Claim = ({ asks }) => !asks.some(isAlive);
 const wasAsked: Claim = ({ asks }) => asks.length > 0;
-const walletSaidSent: Claim = ({ asks }) => asks.some(({ saidSent, onlySigns }) => saidSent || onlySigns);
+/** And has said nothing else since, to every tab that has asked it. */
+const walletSaidSent: Claim = ({ asks }) =>
+  asks.some(({ saidSent, onlySigns, saidOfCalls }) => {
+    const said = [...saidOfCalls.values()];
+    return onlySigns || (saidSent && (said.length === 0 || said.some((one) => !FAILED.includes(one))));
+  });
 const isEnded: Claim = ({ intent }) => ['expired', 'cancelled', 'failed', 'confirmed'].includes(intent.state);
 const otherArrived: Claim = ({ arrived }) => arrived.has('intent.mismatched_payment');
 const isPaid: Claim = (world) => world.isPaid;
@@ -23,6 +31,7 @@ export const CLAIMS: Readonly<Record<string, Claim>> = {
   'status.sending': ({ asks }) => asks.some(({ onlySigns }) => onlySigns),
   'status.unseen': walletSaidSent,
   'status.unsure': wasAsked,
+  'status.sent_partly': ({ asks }) => asks.some(({ saidPartly }) => saidPartly),
   'status.sent_otherwise': all(walletSaidSent, ({ asks }) => asks.some(({ isRight }) => !isRight)),
   'status.again': ({ asks }) => asks.some(({ isDeclined }) => !isDeclined),
   'status.pending': ({ wasPending }) => wasPending,
@@ -41,7 +50,8 @@ export const CLAIMS: Readonly<Record<string, Claim>> = {
   'money.handed': ({ asks }) => asks.some(({ onlySigns }) => onlySigns),
   'money.out': walletSaidSent,
   'money.unknown': wasAsked,
-  'money.otherwise': all(({ asks, arrived }) => arrived.size > 0 || asks.some(({ isRight }) => !isRight)),
+  'money.otherwise': ({ asks, arrived }) =>
+    arrived.size > 0 || asks.some(({ isRight, saidPartly }) => !isRight || saidPartly),
 };
 
 /** What a tab says that is more than is true; empty where it says the truth. */

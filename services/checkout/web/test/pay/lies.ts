@@ -68,6 +68,19 @@ export function liesIn(real: Machine): readonly Lie[] {
     dropping('what a wallet is asked is not remembered', type('asked'), own),
     dropping('a hash is forgotten', type('sent'), (attempt, event) => own(attempt, event) && attempt.hash !== null),
     dropping('the calls of a smart wallet are forgotten', type('sent'), ({ callsId }) => callsId !== null),
+    ...(['given_up', 'reverted', 'partly'] as const).map((status) =>
+      dropping(
+        `calls that are ${status} by the wallet's word were not sent`,
+        (event) => event.type === 'calls' && event.status === status,
+        own,
+      ),
+    ),
+    advancing('whatever a wallet says of its calls, it has sent a part', (money, event) =>
+      real.advance(money, event.type === 'calls' ? { ...event, status: 'partly' } : event),
+    ),
+    advancing('calls that have failed are under way', (money, event) =>
+      real.advance(money, event.type === 'calls' ? { ...event, status: 'pending' } : event),
+    ),
     dropping('nothing is kept', type('stored')),
     dropping('a reload forgets what has no hash', type('stored'), ({ hash, stage }) => !hash && stage === 'unknown'),
     dropping('what the service refuses was not sent', type('refused'), own),
@@ -113,6 +126,7 @@ export function liesIn(real: Machine): readonly Lie[] {
     telling('an open request as none', 'asked', waiting),
     telling('a payment that differs as none', 'sent_otherwise', waiting),
     telling('what arrived otherwise as none', 'wrong_payment', waiting),
+    telling('a part that was sent as none', 'sent_partly', waiting),
     telling('what was signed as none', 'sending', waiting),
     telling('a sent payment as a paid one', 'unseen', ended('paid')),
     telling('a payment under way as a paid one', 'pending', ended('paid')),

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { CallsStatus } from '../../src/pay/money.ts';
 import { liesOf } from './claims.ts';
 import {
   ANSWERS,
@@ -11,7 +12,7 @@ import {
   World,
 } from './wallet-world.ts';
 
-const COMMANDS_MAX = 20;
+const COMMANDS_MAX = 30;
 const SEED = 40;
 
 /** One thing that happens; after it every text of every tab must be true. */
@@ -116,6 +117,12 @@ const HAPPENINGS = [
   ...STEPS,
   ...STEPS,
   ...STEPS,
+  toAsk(
+    'the wallet says that its calls are',
+    fc.constantFrom<CallsStatus[]>('pending', 'included', 'given_up', 'reverted', 'partly'),
+    ({ hasOnlyCalls }) => hasOnlyCalls,
+    (world, ask, status, tab) => world.askOfCalls(tab, ask, status),
+  ),
   inTab('the page is loaded again', (world, tab) => world.reload(tab)),
   inTab('the person goes back', (_, tab) => {
     tab.step = { kind: 'choosing' };

@@ -1,5 +1,5 @@
 import type { Unexpected } from '../../src/api/client.ts';
-import type { Attempt, Money, MoneyEvent } from '../../src/pay/money.ts';
+import type { Attempt, CallsStatus, Money, MoneyEvent } from '../../src/pay/money.ts';
 import type { Step } from '../../src/pay/state.ts';
 import type { Note, Status } from '../../src/pay/status.ts';
 
@@ -25,6 +25,12 @@ export interface Ask {
   /** Whether the page waits for the wallet's answer. */
   isAwaited: boolean;
   saidSent: boolean;
+  /** Whether it has named calls, and no transaction of them yet. */
+  hasOnlyCalls: boolean;
+  /** What it has said last of its calls, to each tab. */
+  readonly saidOfCalls: Map<Tab, CallsStatus>;
+  /** It has said of its calls that a part of them is on the chain. */
+  saidPartly: boolean;
   /** Whether a page has what it can tell the service: a hash, or what was signed. */
   isInHand: boolean;
   /** A sponsor has what was signed: the service builds nothing else while that can land, or has landed. */
@@ -153,13 +159,16 @@ export class World {
       isRight: true,
       isAwaited: true,
       saidSent: false,
+      hasOnlyCalls: false,
+      saidOfCalls: new Map(),
+      saidPartly: false,
       isInHand: false,
       isSponsored: false,
       isDeclined: false,
     });
     tab.step = { kind: 'confirming' } as Step;
     tab.wasWarned = false;
-    this.know(tab, { type: 'asked', id, at: this.#now, payer: 'payer' });
+    this.know(tab, { type: 'asked', id, at: this.#now, payer: 'payer', wallet: 'wallet' });
   }
 
   /** A wallet sends behind the page's back, or what was proposed or called is sent at last. */
@@ -184,13 +193,26 @@ export class World {
     ask.isInHand = how !== 'has_calls' || ask.onlySigns;
     if (ask.onlySigns) {
       ask.fate = 'with_service';
-      return this.know(tab, { type: 'signed', id });
+      return this.know(tab, { type: 'signed', id, hash: how === 'sends' ? hashOf(id) : null });
     }
     ask.saidSent = true;
     ask.isRight = how !== 'sends_otherwise';
     if (how === 'sends' || how === 'sends_otherwise') ask.fate = 'out';
+    if (how === 'has_calls') {
+      ask.hasOnlyCalls = true;
+      ask.saidOfCalls.set(tab, 'pending');
+    }
     const names = how === 'has_calls' ? { hash: null, callsId: 'calls' } : { hash: hashOf(id), callsId: null };
     this.know(tab, { type: 'sent', id, ...names });
+  }
+
+  /** A tab asks a wallet for its calls. It says whatever it likes, and names a transaction only of what it has sent. */
+  askOfCalls(tab: Tab, ask: Ask, status: CallsStatus): void {
+    ask.saidOfCalls.set(tab, status);
+    if (status === 'partly') ask.saidPartly = true;
+    const isNamed = status === 'included' && (ask.fate === 'out' || ask.fate === 'landed');
+    if (isNamed) Object.assign(ask, { isInHand: true, hasOnlyCalls: false });
+    this.know(tab, { type: 'calls', id: ask.id, status, hash: isNamed ? hashOf(ask.id) : null });
   }
 
   /** A tab tells the service of what a wallet made. */
