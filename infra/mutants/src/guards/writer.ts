@@ -524,7 +524,7 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
-    name: 'A surplus is told once it is final',
+    name: 'An overpayment is told once it is final',
     file: 'packages/domain/src/decide/observing.ts',
     guard: 'if (more > 0n)',
     instead: 'if (more < 0n)',

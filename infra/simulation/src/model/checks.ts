@@ -341,8 +341,8 @@ export class Checks {
       if (event.type !== 'intent.finalized') continue;
       const more = ((event.data as EventData['intent.finalized']).landing?.transfer.amount ?? 0n) - amountBaseUnits;
       const next = own[place + 1];
-      const surplus = next?.type === 'intent.overpaid' ? (next.data as EventData['intent.overpaid']) : null;
-      told((surplus?.amountBaseUnits ?? 0n) === more, `${more} more is final, and ${surplus?.amount} is told`);
+      const overpayment = next?.type === 'intent.overpaid' ? (next.data as EventData['intent.overpaid']) : null;
+      told((overpayment?.amountBaseUnits ?? 0n) === more, `${more} more is final, and ${overpayment?.amount} is told`);
     }
   }
 

@@ -206,7 +206,7 @@ export const defects: readonly Planted[] = [
     instead: 'amount === amountBaseUnits && amount < AMOUNT_LIMIT',
   },
   {
-    name: 'A small surplus is not told',
+    name: 'A small overpayment is not told',
     file: 'packages/domain/src/decide/observing.ts',
     guard: 'if (more > 0n)',
     instead: 'if (more > 1n)',

@@ -72,7 +72,7 @@ describe('an intent that accepts at least its amount', () => {
       .then(pending(FIRST), confirmed(FIRST, more), finalized(FIRST, more), overpaid(FIRST, 500_000n));
   });
 
-  it('is paid by exactly its amount, and tells of no surplus', () => {
+  it('is paid by exactly its amount, and tells of no overpayment', () => {
     given(accepting())
       .when(watcher.landedFinal(FIRST))
       .then(pending(FIRST), confirmed(FIRST), finalized(FIRST))

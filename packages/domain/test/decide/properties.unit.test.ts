@@ -274,7 +274,7 @@ describe('decide, over random histories,', () => {
     });
   });
 
-  it('tells of a surplus once for each final payment of more, and of none else', () => {
+  it('tells of an overpayment once for each final payment of more, and of none else', () => {
     forEveryHistory(({ events, before }) => {
       for (const [place, event] of events.entries()) {
         if (event.type === 'intent.overpaid') expect(events[place - 1]?.type).toBe('intent.finalized');

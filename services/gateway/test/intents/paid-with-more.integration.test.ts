@@ -76,7 +76,7 @@ describe('An intent that accepts at least its amount', () => {
   const historyOf = async (id: IntentId, by = api): Promise<History['events']> =>
     (await by.request<History>('GET', `/intents/${id}/events`)).body.events;
 
-  it('is paid by more, says what it has received, and tells of the surplus once that is final', async () => {
+  it('is paid by more, says what it has received, and tells of the overpayment once that is final', async () => {
     const { intent, clientSecret } = await make();
     expect(intent).toMatchObject({ amount: '12.50', accept: 'at_least' });
     expect(intent).not.toHaveProperty('amountReceived');
