@@ -29,6 +29,12 @@ export class LateReads<T> {
   readonly #now: () => Instant;
   readonly #reads = new Map<TransactionHash, LateRead<T>>();
   readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
+  /** When each was last begun, or first found no place, in the order of all; and who finds none in this step. */
+  readonly #turns = boundedCache<TransactionHash, number>(KNOWN_MAX);
+  #turn = 0;
+  #waiting = new Set<TransactionHash>();
+  /** Who has waited longest of those that found no place in the last step. */
+  #next = new Set<TransactionHash>();
 
   /** @param now our clock */
   constructor(now: () => Instant) {
@@ -60,17 +66,37 @@ export class LateReads<T> {
     return true;
   }
 
+  /**
+   * The same, by turns: what is never returned is begun again behind all others that have found no place.
+   * @returns false where it has found none: it is to be wanted in the next step, too
+   */
+  beginInTurn(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
+    if (this.#reads.has(hash)) return true;
+    const others = this.#next.size - (this.#next.has(hash) ? 1 : 0);
+    if (this.room > others) {
+      this.#next.delete(hash);
+      this.#turns.set(hash, ++this.#turn);
+      return this.begin(hash, read);
+    }
+    if (!this.#turns.has(hash)) this.#turns.set(hash, ++this.#turn);
+    this.#waiting.add(hash);
+    return false;
+  }
+
   /** The chain has changed: of what is being read nothing is used. */
   forget(): void {
     for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
   }
 
   /**
-   * What has come since the last time, without what is too old. What no upstream could be asked for is due again as it
-   * is: the pool has told of that.
+   * A step begins: what has come since the last one, without what is too old. What no upstream could be asked for is
+   * due again as it is: the pool has told of that.
    * @throws whatever else a read has failed with
    */
   collect(): ReadonlyMap<TransactionHash, T> {
+    const turnOf = (hash: TransactionHash): number => this.#turns.get(hash) ?? 0;
+    const waiting = [...this.#waiting].sort((one, other) => turnOf(one) - turnOf(other));
+    [this.#waiting, this.#next] = [new Set(), new Set(waiting.slice(0, AT_ONCE))];
     const come = new Map<TransactionHash, T>();
     for (const [hash, { begunAt, outcome }] of this.#reads) {
       if (outcome === undefined) continue;

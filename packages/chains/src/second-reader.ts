@@ -1,5 +1,5 @@
 import type { Instant, TransactionHash } from '@pf/domain';
-import type { RpcNode, RpcPool } from '@pf/rpc';
+import { type RpcNode, type RpcPool, RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { LateReads } from './late-reads.ts';
 import { STEP_MS } from './networks.ts';
 
@@ -9,10 +9,12 @@ export interface LateShowings<Said> {
   /** What has come since the last step. Null: no second upstream has responded. */
   readonly come: ReadonlyMap<TransactionHash, readonly Said[] | null>;
   /**
-   * It was not returned in time: it is read beside the steps, where there is room.
+   * It was not returned in time: it is read beside the steps, where there is room, by turns.
    * @param block where it is by the first upstream
+   * @param first as of doubleCheck()
+   * @returns false where there is no room
    */
-  readonly begin: (hash: TransactionHash, block: bigint) => void;
+  readonly begin: (hash: TransactionHash, block: bigint, first?: string | null) => boolean;
   /** False where the step has waited long enough for what is late. What it does not ask for then is due as before. */
   readonly hasTime: () => boolean;
   /** The step has waited for what is late, in ms. */
@@ -45,7 +47,10 @@ export async function doubleCheckSoon<One, Told>(
   { ask, isLate, isLacking }: Asking<One, Told>,
   seconds: Pick<LateShowings<unknown>, 'waited'> | undefined,
 ): Promise<{ readonly told: readonly [Told, ...Told[]] | null; readonly late: ReadonlySet<One> }> {
+  /** At the last one that was asked, and at those before it that have returned something. */
   const late = new Set<One>();
+  const everLate = new Set<One>();
+  const shownBy = new Map<Told, ReadonlySet<One>>();
   const isAllLate = (): boolean => late.size === all.length;
   const began = performance.now();
   const told = await pool.doubleCheck(
@@ -55,16 +60,18 @@ export async function doubleCheckSoon<One, Told>(
       if (by !== node && isAllLate()) late.clear();
       const some = all.filter((one) => !late.has(one));
       const said = await ask(by, some);
-      for (const one of some) if (isLate(said, one)) late.add(one);
+      const inTime = some.filter((one) => !isLate(said, one));
+      shownBy.set(said, new Set(inTime));
+      for (const one of some) if (!inTime.includes(one)) for (const those of [late, everLate]) those.add(one);
       return said;
     },
     (said) => isAllLate() || all.some((one) => !late.has(one) && isLacking(said, one)),
     { alone: false },
   );
-  const isLateIn = (one: One): boolean => told?.some((said) => isLate(said, one)) === true;
-  const notShown = new Set(all.filter(isLateIn));
-  if (notShown.size > 0) seconds?.waited(performance.now() - began);
-  return { told, late: notShown };
+  const isShown = (one: One): boolean => told?.every((said) => shownBy.get(said)?.has(one) === true) === true;
+  const notShown = told === null ? [] : [...everLate].filter((one) => !isShown(one));
+  if (everLate.size > 0) seconds?.waited(performance.now() - began);
+  return { told, late: new Set(notShown) };
 }
 
 /** How one upstream alone is asked. */
@@ -74,6 +81,8 @@ interface Reading<Said> {
   readonly isLacking: (said: Said) => boolean;
   /** It did not return all of it, so that no step asks for it. */
   readonly isUnread: (said: Said) => boolean;
+  /** What is said of an upstream that has returned nothing, or an error. */
+  readonly unread: (by: string) => Said;
 }
 
 /** Reads beside the steps what makes payments final, by two upstreams, with all the time that a request has. */
@@ -103,20 +112,36 @@ export class SecondReader<Said> {
     return {
       reads,
       come,
-      begin: (hash, block) => {
+      begin: (hash, block, first = null) => {
         reads.note(hash);
-        reads.begin(hash, (one) => this.#read(one, block));
+        return reads.beginInTurn(hash, (one) => this.#read(one, block, first));
       },
       hasTime: () => waitedMs < LATE_MS,
       waited: (ms) => void (waitedMs += ms),
     };
   }
 
-  #read(hash: TransactionHash, block: bigint): Promise<readonly Said[] | null> {
-    const { read, isLacking } = this.#reading;
-    return this.#pool.run(
-      (node) => this.#pool.doubleCheck(node, null, (by) => read(by, hash, block), isLacking, { alone: false }),
-      STEP_MS,
-    );
+  async #read(hash: TransactionHash, block: bigint, first: string | null): Promise<readonly Said[] | null> {
+    const { isLacking } = this.#reading;
+    try {
+      return await this.#pool.run(
+        (node) =>
+          this.#pool.doubleCheck(node, first, (by) => this.#readAt(by, hash, block), isLacking, { alone: false }),
+        STEP_MS,
+      );
+    } catch (error) {
+      // The pool has told of it.
+      if (error instanceof RpcUnavailableError || error instanceof RpcUpstreamError) return null;
+      throw error;
+    }
+  }
+  /** A gateway that fails with this transaction may be well for all others: it counts as one that has not shown it. */
+  async #readAt(by: RpcNode, hash: TransactionHash, block: bigint): Promise<Said> {
+    try {
+      return await this.#reading.read(by, hash, block);
+    } catch (error) {
+      if (error instanceof RpcUpstreamError && error.delivered === 'maybe') return this.#reading.unread(by.name);
+      throw error;
+    }
   }
 }

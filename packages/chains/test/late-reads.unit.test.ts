@@ -3,7 +3,8 @@ import type { TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { LateReads } from '../src/late-reads.ts';
 
-const [FIRST, SECOND, THIRD] = ['first', 'second', 'third'] as unknown as readonly [
+const [FIRST, SECOND, THIRD, FOURTH] = ['first', 'second', 'third', 'fourth'] as unknown as readonly [
+  TransactionHash,
   TransactionHash,
   TransactionHash,
   TransactionHash,
@@ -36,6 +37,22 @@ describe('reads beside the steps', () => {
     first.resolve('shown');
     expect(await collected()).toEqual([[FIRST, 'shown']]);
     expect([begin(THIRD).hasBegun, reads.room]).toEqual([true, 0]);
+  });
+
+  it('go by turns where they are begun so: what is never returned waits behind all others', async () => {
+    const hashes = [FIRST, SECOND, THIRD, FOURTH];
+    const begun: string[] = [];
+    for (let step = 0; step < 4; step += 1) {
+      reads.collect();
+      for (const hash of hashes)
+        reads.beginInTurn(hash, (one) => {
+          begun.push(one);
+          return Promise.resolve('nothing');
+        });
+      await Promise.resolve();
+      await Promise.resolve();
+    }
+    expect(begun).toEqual([...hashes, ...hashes]);
   });
 
   it('bring what has come to one step, and say until then that none asks for it', async () => {

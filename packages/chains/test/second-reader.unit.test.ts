@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
-import { SecondReader } from '../src/second-reader.ts';
+import { doubleCheckSoon, SecondReader } from '../src/second-reader.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
 const node = { name: 'node.example' } as RpcNode;
@@ -25,6 +25,7 @@ describe('a reading beside the steps of what makes payments final', () => {
       read: (by) => Promise.resolve(by.name),
       isLacking: () => false,
       isUnread: () => false,
+      unread: () => '',
     });
     reader.collect().begin(HASH, 1n);
     await setImmediate();
@@ -38,6 +39,7 @@ describe('a reading beside the steps of what makes payments final', () => {
       read: () => Promise.resolve(''),
       isLacking: () => false,
       isUnread: () => false,
+      unread: () => '',
     });
     const step = reader.collect();
     step.waited(300);
@@ -45,5 +47,43 @@ describe('a reading beside the steps of what makes payments final', () => {
     step.waited(300);
     expect(step.hasTime()).toBe(false);
     expect(reader.collect().hasTime()).toBe(true);
+  });
+});
+
+describe('upstreams that are asked in a step', () => {
+  it('have all that one has not returned in time read beside it, also where the next knows the others', async () => {
+    const pool = {
+      doubleCheck: async (
+        by: RpcNode,
+        _first: null,
+        work: (by: RpcNode) => Promise<ReadonlySet<string>>,
+        lacks: (shown: ReadonlySet<string>) => boolean,
+      ) => {
+        expect(lacks(await work({ name: 'second.example' } as RpcNode))).toBe(true);
+        return [await work({ name: 'third.example' } as RpcNode), await work(by)];
+      },
+    } as unknown as RpcPool;
+    const asked: string[] = [];
+    const { late } = await doubleCheckSoon(
+      pool,
+      node,
+      null,
+      ['late', 'lacking', 'shown'],
+      {
+        ask: ({ name }, some) => {
+          asked.push(`${name} ${some.join(' ')}`);
+          return Promise.resolve(new Set(name === 'second.example' ? ['shown'] : some));
+        },
+        isLate: (shown, one) => one === 'late' && !shown.has(one),
+        isLacking: (shown, one) => !shown.has(one),
+      },
+      undefined,
+    );
+    expect(asked).toEqual([
+      'second.example late lacking shown',
+      'third.example lacking shown',
+      'node.example lacking shown',
+    ]);
+    expect([...late]).toEqual(['late']);
   });
 });

@@ -5,6 +5,7 @@ const SECOND = 'packages/chains/src/second-reader.ts';
 const TESTS = 'packages/chains/test/solana';
 const attacks = `${TESTS}/attacks.integration.test.ts`;
 const finals = 'packages/chains/test/hostile/finals-on-solana.unit.test.ts';
+const crowds = 'packages/chains/test/hostile/late-crowds-on-solana.unit.test.ts';
 const arrivals = `${TESTS}/observe/arrivals.unit.test.ts`;
 const paid = `${TESTS}/observe/paid.unit.test.ts`;
 const random = {
@@ -192,22 +193,53 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: what a second upstream has not shown in time is read beside the steps',
     file: `${OBSERVE}/finality.ts`,
-    guard: 'if (late.has(hash)) seconds.begin(hash, askedOf(one).block);',
+    guard: 'if (late.has(hash)) beginLate(one);',
     instead: 'if (late.has(hash)) continue;',
     test: { file: finals, name: 'is final within a second of its usual time where [0,1] take 1600 ms' },
   },
   {
     name: 'Solana: what is read beside the steps to be final is asked for by none',
     file: `${OBSERVE}/finality.ts`,
-    guard: 'else if (seconds.reads.isKnown(hash)) seconds.begin(hash, block);',
+    guard: 'else if (seconds.reads.isKnown(hash)) beginLate(one);',
     instead: '',
     test: { file: finals, name: 'is final within a second of its usual time where [1] take Infinity ms' },
   },
   {
+    name: 'What is never returned is read beside the steps by turns with what is late',
+    file: 'packages/chains/src/late-reads.ts',
+    guard: 'if (this.room > others) {',
+    instead: 'if (this.room > 0) {',
+    test: { file: crowds, name: 'becomes final within its turn' },
+  },
+  {
+    name: 'Solana: a deposit that has found no place to be read is due as before',
+    file: `${OBSERVE}/finality.ts`,
+    guard: 'if (!seconds.begin(hash, block, first)) left.add(one);',
+    instead: 'seconds.begin(hash, block, first);',
+    test: { file: crowds, name: 'becomes final as a deposit within its turn' },
+  },
+  {
+    name: 'A gateway that fails with one transaction is well for others',
+    file: SECOND,
+    guard: "error instanceof RpcUpstreamError && error.delivered === 'maybe'",
+    instead: 'error === null',
+    test: { file: crowds, name: 'becomes final beside those with which a gateway fails' },
+  },
+  {
+    name: 'What has come beside the steps is of another upstream than the first',
+    file: `${OBSERVE}/finality.ts`,
+    guard: 'come.filter(({ by }) => by !== first)',
+    instead: 'come.filter(() => true)',
+    test: {
+      file: `${TESTS}/observe/finality.unit.test.ts`,
+      name: 'never becomes final by what has come beside the steps of the upstream that has shown it',
+    },
+  },
+  {
     name: 'Solana: a deposit is judged as soon as it has come beside the steps',
     file: `${OBSERVE}/open-deposits.ts`,
-    guard: 'come.has(arrival.hash) ||',
-    instead: '',
+    guard: '(hasCome(one) || now',
+    instead: '(now',
     test: { file: finals, name: 'is not delayed by a deposit that is returned after 1600 ms' },
   },
   {
@@ -462,8 +494,8 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'Solana: the deposits of one account do not delay those of another',
     file: `${OBSERVE}/open-deposits.ts`,
-    guard: 'memory.depositTurns.order(due, ({ accountId }) => accountId)',
-    instead: 'memory.depositTurns.order(due, () => null as never)',
+    guard: 'memory.depositTurns.order(waiting, ({ accountId }) => accountId)',
+    instead: 'memory.depositTurns.order(waiting, () => null as never)',
     test: {
       file: `${TESTS}/observe/open-deposits.unit.test.ts`,
       name: 'are judged by turns of their accounts, a hundred transactions in a step',

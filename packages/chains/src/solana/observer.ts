@@ -244,11 +244,14 @@ export class SolanaObserver implements ChainObserver {
     const proven = await this.#prove(round, judged.missing, deposits.missing);
     const final = [...judged.final, ...proven.final];
     const doubting = { pool, node, seconds: round.seconds, most };
-    const finalized = await observeFinal(doubting, final, memory, network, watch, now);
     // What payments leave of the rate.
     const doubtingDeposits = { ...doubting, most: Math.max(1, most - final.length) };
     const arrived = [...deposits.final, ...proven.deposits.final];
-    const finalArrived = await finalDeposits(doubtingDeposits, arrived, memory, network, watch, now);
+    // At the same time: what is late of one kind costs the other nothing.
+    const [finalized, finalArrived] = await Promise.all([
+      observeFinal(doubting, final, memory, network, watch, now),
+      finalDeposits(doubtingDeposits, arrived, memory, network, watch, now),
+    ]);
     const parts = [ended, looked, proven, finalized];
     const lost = [...deposits.lost, ...proven.deposits.lost];
     looked.commit();

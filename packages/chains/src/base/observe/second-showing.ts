@@ -1,5 +1,6 @@
 import type { Instant, Settlement, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { NOT_IN_TIME } from '../../late-reads.ts';
 import type { Network } from '../../port.ts';
 import { doubleCheckSoon, SecondReader } from '../../second-reader.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
@@ -146,6 +147,7 @@ export const secondReader = (pool: RpcPool, network: Network, now: () => Instant
     read: (node, hash, block) => readAlone(node, network, hash, block),
     isLacking: ({ transaction, logged }) => typeof transaction === 'string' || typeof logged === 'string',
     isUnread,
+    unread: (by) => ({ by, transaction: NOT_IN_TIME, receipt: NOT_IN_TIME, logged: NOT_IN_TIME }),
   });
 
 /** Its calls are asked for where the token was called by another contract than the one that the transaction calls. */

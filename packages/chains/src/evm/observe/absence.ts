@@ -61,7 +61,7 @@ export class Absences {
 
   #begin({ hash, at }: Absence): void {
     this.#reads.note(hash);
-    this.#reads.begin(hash, () =>
+    this.#reads.beginInTurn(hash, () =>
       this.#pool.run(async () => {
         const { absent } = await absentEverywhere(this.#pool, [{ hash, at }], false);
         return absent.has(hash) ? at : null;

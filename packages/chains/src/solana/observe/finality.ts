@@ -46,7 +46,7 @@ export async function observeFinal(
     doubting.pool.size === 1 || memory.shownTwice.has(nameOfSettlement(one));
   const open = final.filter((one) => !isKnown(one));
   const due = open.filter((one) => (memory.shownOnce.get(nameOfSettlement(one))?.dueAt ?? now) <= now);
-  const { shown } = await showAgain(doubting, due, (one) => ({
+  const { shown, away } = await showAgain(doubting, due, (one) => ({
     hash: one.hash,
     block: one.settlement.transfer.block,
     first: memory.shownBy.get(nameOfSettlement(one)) ?? null,
@@ -70,7 +70,7 @@ export async function observeFinal(
       ),
     commit: () => {
       for (const one of agreed) memory.shownTwice.set(nameOfSettlement(one), true);
-      for (const one of doubted) {
+      for (const one of [...doubted, ...away]) {
         const since = sinceOf(one);
         const pause = Math.min(Math.max((now - since) / 2, AGAIN_MIN_MS), AGAIN_MAX_MS);
         memory.shownOnce.set(nameOfSettlement(one), { since, dueAt: now + pause });
@@ -106,6 +106,7 @@ export const secondReader = (pool: RpcPool, now: () => Instant): SecondReader<Sh
       return { by: node.name, look };
     },
     isLacking: ({ look }) => look.kind !== 'read',
+    unread: (by) => ({ by, look: LATE }),
     isUnread: ({ look }) => look.kind === 'late' || (look.kind === 'missing' && look.refusal !== null),
   });
 
@@ -120,34 +121,36 @@ interface Asked {
  * What upstreams show of each transaction: another one than has shown it, or two where that is not known; null where
  * one does not, or not so that it can be judged. A step waits a moment for each. What is late is read beside the steps,
  * of two upstreams, and then counts as if they had shown it in the step.
- * @returns those of which something can be said now, and those for which there was no room or time: they are due as
- *   before
+ * @returns those of which something can be said now; those for which there was no room: they are due as before; and
+ *   those of which no second upstream has said anything beside the steps
  */
 export async function showAgain<One>(
   { pool, node, seconds, most }: Doubting,
   all: readonly One[],
   askedOf: (one: One) => Asked,
-): Promise<{ readonly shown: ReadonlyMap<One, readonly (Reading | null)[]>; readonly left: ReadonlySet<One> }> {
+): Promise<{
+  readonly shown: ReadonlyMap<One, readonly (Reading | null)[]>;
+  readonly left: ReadonlySet<One>;
+  readonly away: ReadonlySet<One>;
+}> {
   const shown = new Map<One, readonly (Reading | null)[]>();
-  const left = new Set<One>();
+  const [left, away] = [new Set<One>(), new Set<One>()];
   const open: One[] = [];
+  const beginLate = (one: One): void => {
+    const { hash, block, first } = askedOf(one);
+    if (!seconds.begin(hash, block, first)) left.add(one);
+  };
   for (const one of all) {
-    const { hash, block } = askedOf(one);
+    const { hash, first } = askedOf(one);
     const come = seconds.come.get(hash);
-    if (come)
-      shown.set(
-        one,
-        come.map(({ look }) => readingOf(look)),
-      );
-    else if (seconds.reads.isKnown(hash)) seconds.begin(hash, block);
+    const readings = comeOf(come ?? [], first);
+    if (readings !== null) shown.set(one, readings);
+    else if (come === null) away.add(one);
+    else if (seconds.reads.isKnown(hash)) beginLate(one);
     else if (open.length < most) open.push(one);
     else left.add(one);
   }
-  for (const [first, group] of Map.groupBy(open, (one) => askedOf(one).first)) {
-    if (!seconds.hasTime()) {
-      for (const one of group) left.add(one);
-      continue;
-    }
+  const showGroup = async (first: string | null, group: readonly One[]): Promise<void> => {
     const byHash = Map.groupBy(group, (one) => askedOf(one).hash);
     const { told, late } = await doubleCheckSoon(
       pool,
@@ -164,18 +167,27 @@ export async function showAgain<One>(
       },
       seconds,
     );
-    if (told === null) continue;
+    if (told === null) return;
     for (const [hash, those] of byHash)
       for (const one of those)
-        if (late.has(hash)) seconds.begin(hash, askedOf(one).block);
+        if (late.has(hash)) beginLate(one);
         else if (told.some((looks) => looks.get(hash)?.kind === 'left')) left.add(one);
         else
           shown.set(
             one,
             told.map((looks) => readingOf(looks.get(hash))),
           );
-  }
-  return { shown, left };
+  };
+  // At the same time: what is late in one group costs the others nothing.
+  const groups = Map.groupBy(open, (one) => askedOf(one).first);
+  await Promise.all([...groups].map(([first, group]) => showGroup(first, group)));
+  return { shown, left, away };
+}
+
+/** What has come of another upstream than the first, or of two where the first is not known; null: not enough. */
+function comeOf(come: readonly Shown[], first: string | null): readonly (Reading | null)[] | null {
+  const others = come.filter(({ by }) => by !== first);
+  return others.length < (first === null ? 2 : 1) ? null : others.map(({ look }) => readingOf(look));
 }
 
 const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);

@@ -70,8 +70,10 @@ async function lookWithin(node: RpcNode, hashes: readonly TransactionHash[], roo
     const shown = await node.batch(hashes.map((hash) => (room.apart === undefined ? asked(hash) : soon(asked(hash)))));
     return await inTurn(hashes, (hash, place) => lookOf(node, hash, shown[place] ?? null));
   } catch (error) {
-    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no' || error.fault === 'http') throw error;
-    if (room.apart !== undefined && error.fault === 'timeout') return lookApart(node, hashes, room, room.apart);
+    if (!(error instanceof RpcUpstreamError) || error.delivered === 'no') throw error;
+    if (room.apart !== undefined && (error.fault === 'timeout' || error.fault === 'http'))
+      return lookApart(node, hashes, room, room.apart, error);
+    if (error.fault === 'http') throw error;
     problem = error.message;
   }
   if (hashes.length === 1) {
@@ -87,17 +89,24 @@ async function lookWithin(node: RpcNode, hashes: readonly TransactionHash[], roo
   return looks;
 }
 
-/** Those that do not come in time together, each alone: what a node never returns costs the others two short waits. */
+/**
+ * Those that do not come in time together, or fail at the upstream's gateway, each alone: what a node never returns
+ * costs the others two short waits.
+ * @throws the failure, where the gateway fails with each
+ */
 async function lookApart(
   node: RpcNode,
   hashes: readonly TransactionHash[],
   room: Room,
   apart: number,
+  failure: RpcUpstreamError,
 ): Promise<readonly Look[]> {
-  if (hashes.length === 1 || apart === 0) return hashes.map(() => LATE);
+  if (hashes.length === 1) return [LATE];
+  if (apart === 0) return hashes.map(() => LEFT);
   const first = hashes.slice(0, Math.min(APART_MAX, apart));
   room.apart = apart - first.length;
   const looks = await Promise.all(first.map((hash) => lookWithin(node, [hash], { ...room, apart: 0 })));
+  if (failure.fault === 'http' && looks.flat().every(({ kind }) => kind === 'late')) throw failure;
   return [...looks.flat(), ...hashes.slice(first.length).map(() => LEFT)];
 }
 

@@ -29,12 +29,19 @@ export function dueDeposits(
   now: number,
   come: Pick<ReadonlySet<TransactionHash>, 'has'>,
 ): readonly PendingDeposits[] {
-  const isDue = ({ arrival }: OpenDeposit): boolean =>
-    come.has(arrival.hash) ||
-    now - (memory.depositsJudgedAt.get(placeKeyOf(arrival)) ?? Number.NEGATIVE_INFINITY) >= AGAIN_MS;
-  const due = [...watch.openDeposits()].filter((one) => one.arrival.block <= finalized.absoluteSlot && isDue(one));
-  const inOrder = memory.depositTurns.order(due, ({ accountId }) => accountId);
-  const taken = [...Map.groupBy(inOrder, ({ arrival }) => placeKeyOf(arrival)).values()].slice(0, JUDGED_MAX);
+  const judgedAt = ({ arrival }: OpenDeposit): number =>
+    memory.depositsJudgedAt.get(placeKeyOf(arrival)) ?? Number.NEGATIVE_INFINITY;
+  const hasCome = ({ arrival }: OpenDeposit): boolean => come.has(arrival.hash);
+  const due = [...watch.openDeposits()].filter(
+    (one) => one.arrival.block <= finalized.absoluteSlot && (hasCome(one) || now - judgedAt(one) >= AGAIN_MS),
+  );
+  // Those last that were judged last: an account's others are not behind them for good.
+  const order = (one: number, other: number): number => (one < other ? -1 : one > other ? 1 : 0);
+  const waiting = due.filter((one) => !hasCome(one)).sort((one, other) => order(judgedAt(one), judgedAt(other)));
+  const inOrder = memory.depositTurns.order(waiting, ({ accountId }) => accountId);
+  // What has come costs no call, and comes once: it takes no turn.
+  const groups = (all: readonly OpenDeposit[]) => [...Map.groupBy(all, ({ arrival }) => placeKeyOf(arrival)).values()];
+  const taken = [...groups(due.filter(hasCome)), ...groups(inOrder).slice(0, JUDGED_MAX)];
   const ownersOf = (all: readonly OpenDeposit[]) => new Set(all.map(({ accountId }) => accountId));
   // At once: in a step that fails, the others have their turn next.
   memory.depositTurns.served(ownersOf(taken.flat()), ownersOf(due));
@@ -124,7 +131,7 @@ export async function finalDeposits(
     commit: () => {
       const judged = final.filter((pending) => !left.has(pending));
       noteJudged(memory, judged, now)();
-      for (const { id } of judged.flatMap(({ deposits }) => deposits)) memory.unshown.lacked(id, now);
+      for (const { id } of final.flatMap(({ deposits }) => deposits)) memory.unshown.lacked(id, now);
       for (const { id } of agreed) memory.unshown.shown(id);
     },
   };

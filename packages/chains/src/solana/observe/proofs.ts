@@ -121,9 +121,9 @@ export class Proofs {
     most: number,
   ): Promise<readonly Proof<Asked>[]> {
     const reads = this.#reads;
-    const open = due.filter(({ hash }) => !come.has(hash));
-    for (const one of open) if (reads.isKnown(one.hash)) this.#begin(one);
-    const asked = open.filter(({ hash }) => !reads.isKnown(hash));
+    // Not only those that are due: a place may come free at any time.
+    for (const one of missing) if (reads.isKnown(one.hash) && !come.has(one.hash)) this.#begin(one);
+    const asked = due.filter(({ hash }) => !come.has(hash) && !reads.isKnown(hash));
     const gathered = await this.#gather(asked, (node, hashes) => lookBriefly(node, hashes, most));
     for (const one of asked) {
       const evidence = gathered.get(one.hash);
@@ -137,7 +137,7 @@ export class Proofs {
 
   #begin(one: Provable): void {
     this.#reads.note(one.hash);
-    this.#reads.begin(one.hash, (hash) =>
+    this.#reads.beginInTurn(one.hash, (hash) =>
       this.#pool.run(async () => (await this.#gather([one], lookAt)).get(hash), STEP_MS),
     );
   }

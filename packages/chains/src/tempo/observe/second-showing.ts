@@ -44,6 +44,7 @@ export const secondReader = (pool: RpcPool, network: Network, now: () => Instant
       return { by: node.name, result, hasBlock: result === null && (await blocksOf(node, [block])).has(block) };
     },
     isLacking: ({ result }) => result === undefined || result === null || result instanceof Unreadable,
+    unread: (by) => ({ by, result: undefined, hasBlock: false }),
     isUnread: ({ result }) => result === undefined || result instanceof Unreadable,
   });
 
@@ -77,7 +78,7 @@ export async function verdictsOn(
     if (isProven) return false;
     if (come !== undefined) decide(one, verdictOf(receipt, come, network));
     else if (seconds?.reads.isKnown(hash) === true) {
-      seconds.begin(hash, blockNumber);
+      seconds.begin(hash, blockNumber, one.by);
       verdicts.set(hash, 'awaited');
     } else return true;
     return false;
@@ -102,7 +103,7 @@ export async function verdictsOn(
       );
       for (const one of part) {
         const { transactionHash: hash, blockNumber } = one.receipt;
-        if (late.has(one)) seconds?.begin(hash, blockNumber);
+        if (late.has(one)) seconds?.begin(hash, blockNumber, one.by);
         decide(one, verdictOf(one.receipt, told?.[0].get(hash), network));
       }
     }

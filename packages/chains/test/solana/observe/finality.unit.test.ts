@@ -5,6 +5,7 @@ import { getBase58Decoder } from '@solana/kit';
 import { randomAddress } from '../../../src/solana/address.ts';
 import { networkOf } from '../../../src/index.ts';
 import { nameOfSettlement, observeFinal } from '../../../src/solana/observe/finality.ts';
+import { type Look, lookAt } from '../../../src/solana/observe/looking.ts';
 import { readUnseen } from '../../../src/solana/observe/lookups.ts';
 import { Memory } from '../../../src/solana/observe/memory.ts';
 import type { PendingSettlement } from '../../../src/solana/observe/pending-outcomes.ts';
@@ -163,5 +164,15 @@ describe('a payment that one upstream has invented in a transaction of another',
     const settled = await settledBy(liar);
     memory = new Memory();
     for (const node of [liar, honest]) expect(await finals(node, settled, 0)).toMatchObject([{ final: ['pi_real'] }]);
+  });
+
+  it('never becomes final by what has come beside the steps of the upstream that has shown it', async () => {
+    const settled = await settledBy(liar);
+    const [look] = await lookAt(liar, [hash]);
+    const doubting = doubtingBy(pool, honest);
+    const come = new Map([[hash, [{ by: liar.name, look: look as Look }]]]);
+    const seconds = { ...doubting.seconds, come };
+    const step = await observeFinal({ ...doubting, seconds }, settled, memory, network, watch, 0);
+    expect(step.observations.map(({ intentId }) => intentId)).toEqual(['pi_real']);
   });
 });

@@ -83,7 +83,7 @@ it('a second showing that was read beside the steps is of another upstream than 
       seconds: {
         reads: { isKnown: () => false },
         come: new Map([[HASH, names.map((by) => ({ by, result: receipt, hasBlock: true }))]]),
-        begin: () => undefined,
+        begin: () => true,
         hasTime: () => true,
         waited: () => undefined,
       },
