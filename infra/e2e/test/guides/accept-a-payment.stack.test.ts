@@ -109,7 +109,7 @@ describe('the guide to accepting a payment', () => {
     const named = (await tableUnder(PAGE, '5. Handle each end')).map(([, state = '']) => state.replaceAll('`', ''));
     const ends = ['confirmed', 'finalized', 'failed', 'created', 'expired', 'cancelled'];
     const odd = ['as before', 'follows', 'as before', 'as before'];
-    expect(named).toEqual([...ends, ...odd, 'confirmed', 'failed']);
+    expect(named).toEqual([...ends, ...odd, 'confirmed', 'finalized', 'failed']);
 
     for (const [name, targets, line] of [
       ['failed', ['failed'], 'the transaction failed, offer a new intent'],
