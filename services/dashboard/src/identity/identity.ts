@@ -574,6 +574,11 @@ const withSession = (client: Client): Headers => headersOf({ ...client, cookie: 
 /** Of a Cookie header the part of the session. */
 export const sessionCookieOf = (cookie: string | undefined): string | undefined => only(cookie, SESSION);
 
-/** The first cookie with such a name; undefined if there is none. */
-const only = (cookie: string | undefined, name: RegExp): string | undefined =>
-  (cookie ?? '').split(/; */).find((pair) => name.test(pair.split('=')[0] ?? ''));
+/**
+ * The cookie with such a name; undefined if there is none. One that a site beside ours has planted, which cannot have
+ * the prefix, does not hide ours.
+ */
+function only(cookie: string | undefined, name: RegExp): string | undefined {
+  const pairs = (cookie ?? '').split(/; */).filter((pair) => name.test(pair.split('=')[0] ?? ''));
+  return pairs.find((pair) => pair.startsWith('__Host-')) ?? pairs[0];
+}

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '@pf/database';
 import { createAuth } from '../../src/identity/auth.ts';
-import { Identity } from '../../src/identity/identity.ts';
+import { Identity, sessionCookieOf } from '../../src/identity/identity.ts';
 import type { Passkeys } from '../../src/identity/passkeys.ts';
 
 describe('a sign-in library whose statement fails', () => {
@@ -38,5 +38,20 @@ describe('a sign-in library whose statement fails', () => {
   it('fails with an error of ours where the statement was wrong', async () => {
     const identity = identityWith(new Error('column "x" does not exist'));
     await expect(identity.session(client)).rejects.toThrow('the sign-in library failed: FAILED_TO_GET_SESSION');
+  });
+});
+
+describe('the cookie of a session', () => {
+  const planted = 'pf.session_token=planted';
+  const ours = '__Host-pf.session_token=ours';
+
+  it.each([`${planted}; ${ours}`, `${ours}; ${planted}`])(
+    'is ours where a site beside ours has planted one: %s',
+    (all) => expect(sessionCookieOf(all)).toBe(ours),
+  );
+
+  it('has no prefix where the dashboard is served without TLS', () => {
+    expect(sessionCookieOf(`theme=dark; ${planted}`)).toBe(planted);
+    expect(sessionCookieOf('theme=dark')).toBeUndefined();
   });
 });
