@@ -258,7 +258,7 @@ describe('SolanaObserver', () => {
     const hash = await scan(terms);
     await solana.node.advance();
     // The list is answered, the transaction is not.
-    proxy.faults = [{ kind: 'status', status: 503, methods: ['getTransaction'] }];
+    proxy.faults = [{ kind: 'status', status: 403, methods: ['getTransaction'] }];
     await expect(after(1_000)).rejects.toMatchObject({ name: 'RpcUnavailableError' });
     const lists = proxy.calls.get('getSignaturesForAddress') ?? 0;
     proxy.faults = [];
