@@ -34,9 +34,13 @@ function quickestOf(read: () => unknown, enoughMs = MS_MAX): readonly [number, u
   return [cpuOfARun(() => (found = read()), RUNS, enoughMs), found];
 }
 
-function fastest(adapter: Pick<ChainAdapter, 'parseSubmitted'>, raw: Uint8Array): readonly [number, unknown] {
+function fastest(
+  adapter: Pick<ChainAdapter, 'parseSubmitted'>,
+  raw: Uint8Array,
+  enoughMs = MS_MAX,
+): readonly [number, unknown] {
   const text = Buffer.from(raw).toString('base64');
-  return quickestOf(() => adapter.parseSubmitted(text));
+  return quickestOf(() => adapter.parseSubmitted(text), enoughMs);
 }
 
 /** Lists within lists, as many as fit. */
@@ -136,7 +140,7 @@ describe('the parsers of signed transactions', () => {
   ])('refuse on %s what is longer than a payment, by its length', (_chain, adapter, bytesMax) => {
     const problem = `is longer than ${bytesMax} bytes`;
     for (const bytes of [bytesMax + 1, bytesMax + 3, 48 * 1_024]) {
-      const [ms, parsed] = fastest(adapter, Buffer.alloc(bytes, 2));
+      const [ms, parsed] = fastest(adapter, Buffer.alloc(bytes, 2), 1);
       expect(parsed).toEqual({ ok: false, problem });
       expect(ms).toBeLessThan(1);
     }
