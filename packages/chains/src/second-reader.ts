@@ -60,9 +60,11 @@ export async function doubleCheckSoon<One, Told>(
       if (by !== node && isAllLate()) late.clear();
       const some = all.filter((one) => !late.has(one));
       const said = await ask(by, some);
-      const inTime = some.filter((one) => !isLate(said, one));
-      shownBy.set(said, new Set(inTime));
-      for (const one of some) if (!inTime.includes(one)) for (const those of [late, everLate]) those.add(one);
+      const inTime = new Set<One>();
+      for (const one of some)
+        if (!isLate(said, one)) inTime.add(one);
+        else for (const those of [late, everLate]) those.add(one);
+      shownBy.set(said, inTime);
       return said;
     },
     (said) => isAllLate() || all.some((one) => !late.has(one) && isLacking(said, one)),

@@ -94,7 +94,7 @@ export const serve =
     // Until its client has the response. The client may have disconnected meanwhile.
     if (operation.method === 'get' && !response.destroyed && !wantsStream(operation, request))
       response.once('close', readings.begin(holder, request.ip));
-    // Only of who may make it: nobody else holds a body back here. Who does has no key that was revoked meanwhile.
+    // Read behind the check, so that only callers with a key can hold a body back. The key may be revoked meanwhile.
     if (BODIES.has(operation.method)) {
       await readBytes(request, response);
       if (!opened) await keys.stillHolder(authorization, 0);

@@ -6,7 +6,7 @@ import { isLongUnshown } from '../../unshown.ts';
 import type { Commit } from './accounts.ts';
 import { landingsIn, textOf } from './landings.ts';
 import { recallNamed, type LookupResult } from './lookups.ts';
-import { LATE, type Look, lookAt, lookBriefly } from './looking.ts';
+import { isUnreturned, LATE, type Look, lookAt, lookBriefly, readingOf } from './looking.ts';
 import type { Memory } from './memory.ts';
 import type { PendingSettlement } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
@@ -107,7 +107,7 @@ export const secondReader = (pool: RpcPool, now: () => Instant): SecondReader<Sh
     },
     isLacking: ({ look }) => look.kind !== 'read',
     unread: (by) => ({ by, look: LATE }),
-    isUnread: ({ look }) => look.kind === 'late' || (look.kind === 'missing' && look.refusal !== null),
+    isUnread: ({ look }) => isUnreturned(look),
   });
 
 /** A transaction, the slot that it is in, and the upstream that has shown it; null: that is not known. */
@@ -189,8 +189,6 @@ function comeOf(come: readonly Shown[], first: string | null): readonly (Reading
   const others = come.filter(({ by }) => by !== first);
   return others.length < (first === null ? 2 : 1) ? null : others.map(({ look }) => readingOf(look));
 }
-
-const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
 
 /** Whether the transaction makes this very payment. */
 const isIn = (reading: Reading | null, settled: PendingSettlement, network: Network, watch: WatchSet): boolean =>

@@ -27,6 +27,13 @@ export type Look =
 const LEFT: Look = { kind: 'left' };
 export const LATE: Look = { kind: 'late' };
 
+/** What can be judged of it; null where nothing can. */
+export const readingOf = (look: Look | null | undefined): Reading | null =>
+  look?.kind === 'read' ? look.reading : null;
+/** No step asks for it again: it came too late, or not even with all the time that a request has. */
+export const isUnreturned = (look: Look | null): boolean =>
+  look?.kind === 'late' || (look?.kind === 'missing' && look.refusal !== null);
+
 /** Of one response. A transaction has some KB, and a stranger's up to 1 MB: 63 calls of 10 KiB, as base58. */
 const TOGETHER_MAX_BYTES = 8 * 2 ** 20;
 /** So many are not too much together, whoever has written them, for most nodes. */

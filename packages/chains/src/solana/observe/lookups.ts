@@ -8,7 +8,7 @@ import { byTurns } from '../../set-aside.ts';
 import type { Commit } from './accounts.ts';
 import { depositsIn } from './arrivals.ts';
 import { landingsIn, namesIn, problemIn, strayIn, textOf } from './landings.ts';
-import { LATE, type Look, lookSoon, lookTwice } from './looking.ts';
+import { LATE, type Look, lookSoon, lookTwice, readingOf } from './looking.ts';
 import { type Memory, SET_ASIDE_MAX, SHOWN_WITHIN_MS, type Unseen } from './memory.ts';
 import { gainOf } from './paid.ts';
 import type { PendingOutcome } from './pending-outcomes.ts';
@@ -72,7 +72,6 @@ async function lookSince(
 }
 
 const isLookedAt = (look: Look | undefined): boolean => look !== undefined && look.kind !== 'left';
-const readingOf = (look: Look | undefined): Reading | null => (look?.kind === 'read' ? look.reading : null);
 
 /** Whatever of a landed transaction pays watched intents. */
 function paymentsOf(reading: Reading, network: Network, watch: WatchSet): LookupResult {

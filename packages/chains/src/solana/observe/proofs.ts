@@ -12,7 +12,7 @@ import {
   type SignatureStatus,
   STATUSES_MAX,
 } from '../calls.ts';
-import { type Look, lookAt, lookBriefly } from './looking.ts';
+import { isUnreturned, type Look, lookAt, lookBriefly, readingOf } from './looking.ts';
 import type { Memory } from './memory.ts';
 import type { Heads, PendingOutcome, Provable } from './pending-outcomes.ts';
 import type { Reading } from './reading.ts';
@@ -188,13 +188,10 @@ async function gather(
 }
 
 const isRecentAt = ({ since }: Provable, at: Instant): boolean => at - since < PRUNED_MS;
-const readingOf = ({ look }: UpstreamEvidence): Reading | null => (look?.kind === 'read' ? look.reading : null);
-const isKnown = (one: UpstreamEvidence): boolean => one.status !== null && readingOf(one) !== null;
+const isKnown = ({ status, look }: UpstreamEvidence): boolean => status !== null && readingOf(look) !== null;
 
 /** An upstream has it, and none has returned it in time. */
-const isLate = ({ of }: Evidence): boolean =>
-  !of.some(isKnown) &&
-  of.some(({ look }) => look?.kind === 'late' || (look?.kind === 'missing' && look.refusal !== null));
+const isLate = ({ of }: Evidence): boolean => !of.some(isKnown) && of.some(({ look }) => isUnreturned(look));
 
 /**
  * `absent` only where all that respond are past it and do not have it, at least two where two are configured: a node
@@ -203,7 +200,7 @@ const isLate = ({ of }: Evidence): boolean =>
 function proofOf<Asked extends Provable>(pending: Asked, { at, isConclusive, of }: Evidence): Proof<Asked> {
   const known = of.find(isKnown);
   if (known !== undefined)
-    return { pending, kind: 'known', status: known.status, reading: readingOf(known), finalized: null };
+    return { pending, kind: 'known', status: known.status, reading: readingOf(known.look), finalized: null };
   const isProof = ({ status, finalized, slot, historyBegin: begin }: UpstreamEvidence): boolean => {
     const reachesBack = isRecentAt(pending, at) || (begin !== null && begin <= pending.since);
     return status === null && isPassed(pending, finalized) && reachesBack && slot >= finalized.absoluteSlot;
