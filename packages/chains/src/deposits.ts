@@ -54,6 +54,19 @@ export const depositWithdrawn = (
   data: { hash, place: { block, blockHash }, intentId },
 });
 
+/** All that an upstream has told of a deposit: what another tells is of another key. */
+export const toldKeyOf = (
+  id: DepositId,
+  {
+    hash,
+    index,
+    block,
+    tokenAddress,
+    to,
+    amount,
+  }: Pick<Arrival, 'hash' | 'index' | 'block' | 'tokenAddress' | 'to' | 'amount'>,
+): string => [id, hash, index, block, tokenAddress, to, amount].join(' ');
+
 /** The same transfer in the same block has the same key: of a place, as blocks show it. */
 export const placeKeyOf = ({ hash, index, blockHash }: Pick<Arrival, 'hash' | 'index' | 'blockHash'>): string =>
   `${hash} ${index} ${blockHash}`;

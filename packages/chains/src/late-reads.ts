@@ -29,12 +29,8 @@ export class LateReads<T> {
   readonly #now: () => Instant;
   readonly #reads = new Map<TransactionHash, LateRead<T>>();
   readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
-  /** When each was last begun, or first found no place, in the order of all; and who finds none in this step. */
-  readonly #turns = boundedCache<TransactionHash, number>(KNOWN_MAX);
-  #turn = 0;
-  #waiting = new Set<TransactionHash>();
-  /** Who has waited longest of those that found no place in the last step. */
-  #next = new Set<TransactionHash>();
+  /** Those that have found no place, in the order in which they were first wanted, and how each is read. */
+  readonly #queue = new Map<TransactionHash, (hash: TransactionHash) => Promise<T>>();
 
   /** @param now our clock */
   constructor(now: () => Instant) {
@@ -67,25 +63,21 @@ export class LateReads<T> {
   }
 
   /**
-   * The same, by turns: what is never returned is begun again behind all others that have found no place.
-   * @returns false where it has found none: it is to be wanted in the next step, too
+   * The same, by turns: where there is no place it is begun when one comes free, behind those that wait already. So
+   * what is never returned delays the others by its turn, and not for good.
+   * @returns false where it waits for that
    */
   beginInTurn(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
     if (this.#reads.has(hash)) return true;
-    const others = this.#next.size - (this.#next.has(hash) ? 1 : 0);
-    if (this.room > others) {
-      this.#next.delete(hash);
-      this.#turns.set(hash, ++this.#turn);
-      return this.begin(hash, read);
-    }
-    if (!this.#turns.has(hash)) this.#turns.set(hash, ++this.#turn);
-    this.#waiting.add(hash);
+    if (this.#queue.size === 0 && this.room > 0) return this.begin(hash, read);
+    if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, read);
     return false;
   }
 
   /** The chain has changed: of what is being read nothing is used. */
   forget(): void {
     for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
+    this.#queue.clear();
   }
 
   /**
@@ -94,9 +86,6 @@ export class LateReads<T> {
    * @throws whatever else a read has failed with
    */
   collect(): ReadonlyMap<TransactionHash, T> {
-    const turnOf = (hash: TransactionHash): number => this.#turns.get(hash) ?? 0;
-    const waiting = [...this.#waiting].sort((one, other) => turnOf(one) - turnOf(other));
-    [this.#waiting, this.#next] = [new Set(), new Set(waiting.slice(0, AT_ONCE))];
     const come = new Map<TransactionHash, T>();
     for (const [hash, { begunAt, outcome }] of this.#reads) {
       if (outcome === undefined) continue;
@@ -107,6 +96,11 @@ export class LateReads<T> {
         this.#known.delete(hash);
       } else if (!(outcome.error instanceof RpcUnavailableError || outcome.error instanceof RpcUpstreamError))
         throw outcome.error;
+    }
+    for (const [hash, read] of this.#queue) {
+      if (this.room === 0) break;
+      this.#queue.delete(hash);
+      this.begin(hash, read);
     }
     return come;
   }

@@ -72,7 +72,7 @@ export async function doubleCheckSoon<One, Told>(
   );
   const isShown = (one: One): boolean => told?.every((said) => shownBy.get(said)?.has(one) === true) === true;
   const notShown = told === null ? [] : [...everLate].filter((one) => !isShown(one));
-  if (everLate.size > 0) seconds?.waited(performance.now() - began);
+  if (notShown.length > 0) seconds?.waited(performance.now() - began);
   return { told, late: new Set(notShown) };
 }
 

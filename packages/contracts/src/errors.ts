@@ -216,10 +216,11 @@ export const ERRORS = {
     message: 'The payment that this refund returns has been undone. Try again once it has landed again.',
     cause:
       'The payment intent is a refund, and a chain reorganization has undone the payment of its original, ' +
-      '`details.original_intent_id`.',
+      '`details.original_intent_id`; or, where the original accepts more than its amount, the refund is of more than ' +
+      'has arrived.',
     remedy:
       'Wait: if the payment lands again, the refund can be paid. If it can never land again, the original becomes ' +
-      '`failed` and the refund is cancelled.',
+      '`failed` and the refund is cancelled. Lower a refund of more than `amountReceived` of the original.',
   },
   'intent.limit_reached': {
     status: 409,

@@ -25,8 +25,11 @@ export const hold = (state: PaymentIntent | undefined, event: EventHead): Paymen
   if (event.version !== (state?.version ?? 0) + 1) throw versionGap(state, event);
   const { shown, accountId, at, version } = event;
   const isOpen = shown.state === 'created' || shown.state === 'pending' || shown.state === 'confirmed';
+  // What is shown decides, also where a state came from columns that lack it.
+  const { amountReceived: _, ...before } = { amountReceived: undefined, ...(state ?? NOTHING_HAPPENED) };
   return {
-    ...(state ?? { ...NOTHING_HAPPENED, decimals: decimalsOf(shown.amount, BigInt(shown.amountBaseUnits)) }),
+    ...before,
+    decimals: decimalsOf(shown.amount, BigInt(shown.amountBaseUnits)),
     id: event.intentId,
     version,
     accountId,

@@ -177,7 +177,7 @@ export class SolanaObserver implements ChainObserver {
       heads,
       recipients: { awaited: new Set(watch.awaited()), ownersOf: (recipient) => watch.ownersOf(recipient) },
       pendingOutcomes,
-      pendingDeposits: dueDeposits(watch, memory, heads, now, come),
+      pendingDeposits: dueDeposits(watch, memory, heads, now, come, seconds.reads),
       seconds,
       evidence,
     };
@@ -297,10 +297,11 @@ export class SolanaObserver implements ChainObserver {
         continue;
       }
       if (proof.kind === 'absent') observations.push(absence({ ...proof, pending }));
-      if (proof.kind !== 'known' || proof.status === null || proof.reading === null) continue;
+      if (proof.kind !== 'known' || proof.status === null) continue;
       const known = judge([pending], [proof.status], heads);
       observations.push(...known.observations);
       final.push(...known.final);
+      if (proof.reading === null) continue;
       for (const landed of known.landed) {
         const read = readOutcome(landed, proof.reading, this.network, watch);
         observations.push(...read.observations);

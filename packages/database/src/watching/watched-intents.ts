@@ -1,14 +1,15 @@
-import type {
-  AccountId,
-  Address,
-  ChainId,
-  Deposit,
-  Direction,
-  Instant,
-  IntentId,
-  PaymentIntent,
-  Reference,
-  TokenAddress,
+import {
+  type AccountId,
+  type Address,
+  type ChainId,
+  type Deposit,
+  type Direction,
+  type Instant,
+  type IntentId,
+  isAtRest,
+  type PaymentIntent,
+  type Reference,
+  type TokenAddress,
 } from '@pf/domain';
 import type pg from 'pg';
 import { createdIntent, decodeDepositState, decodeStateOrNull, heldIntents } from '../ledger/decoding.ts';
@@ -131,6 +132,8 @@ export async function loadWatchedIntents(
         }
         const intent = state === null ? intentOf(row as OpenRow) : decodeStateOrNull(state);
         if (intent === null) undecodable.push(id);
+        else if (resting && intent.closedAt !== null && !intent.simulated && isAtRest(intent, resting.since))
+          resting.each({ ...intent, closedAt: intent.closedAt });
         else each(intent);
       }
     for (let at = 0; at < undecodable.length; at += ROWS_A_FETCH) {

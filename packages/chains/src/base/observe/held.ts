@@ -72,7 +72,7 @@ function bestOf(watch: Pick<WatchSet, 'byReference'>, all: readonly Landed[]): r
     if (intent === undefined) return 0;
     if (intent.submission?.hash === hash || intent.settlement?.hash === hash) return 2;
     const { tokenAddress, requestor, amount } = intent.terms;
-    const isPaid = transfer.tokenAddress === tokenAddress && transfer.to === requestor && transfer.amount === amount;
+    const isPaid = transfer.tokenAddress === tokenAddress && transfer.to === requestor && transfer.amount >= amount;
     return isPaid ? 1 : 0;
   };
   return [...all].sort(

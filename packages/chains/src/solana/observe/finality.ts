@@ -45,7 +45,10 @@ export async function observeFinal(
   const isKnown = (one: PendingSettlement): boolean =>
     doubting.pool.size === 1 || memory.shownTwice.has(nameOfSettlement(one));
   const open = final.filter((one) => !isKnown(one));
-  const due = open.filter((one) => (memory.shownOnce.get(nameOfSettlement(one))?.dueAt ?? now) <= now);
+  // What has come comes once.
+  const due = open.filter(
+    (one) => doubting.seconds.come.has(one.hash) || (memory.shownOnce.get(nameOfSettlement(one))?.dueAt ?? now) <= now,
+  );
   const { shown, away } = await showAgain(doubting, due, (one) => ({
     hash: one.hash,
     block: one.settlement.transfer.block,

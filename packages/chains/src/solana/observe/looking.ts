@@ -10,7 +10,7 @@ import {
   soon,
 } from '@pf/rpc';
 import { inTurn, partsOf } from '../../parts.ts';
-import { getTransaction } from '../calls.ts';
+import { getEpochInfo, getTransaction } from '../calls.ts';
 import { type Reading, readTransaction } from './reading.ts';
 
 /** What upstreams show of a transaction. */
@@ -80,7 +80,7 @@ async function lookWithin(node: RpcNode, hashes: readonly TransactionHash[], roo
     if (!(error instanceof RpcUpstreamError) || error.delivered === 'no') throw error;
     if (room.apart !== undefined && (error.fault === 'timeout' || error.fault === 'http'))
       return lookApart(node, hashes, room, room.apart, error);
-    if (error.fault === 'http') throw error;
+    if (error.fault === 'http' && hashes.length > 1) throw error;
     problem = error.message;
   }
   if (hashes.length === 1) {
@@ -99,7 +99,7 @@ async function lookWithin(node: RpcNode, hashes: readonly TransactionHash[], roo
 /**
  * Those that do not come in time together, or fail at the upstream's gateway, each alone: what a node never returns
  * costs the others two short waits.
- * @throws the failure, where the gateway fails with each
+ * @throws RpcUpstreamError where the gateway fails with each, and with what is asked of the chain, too
  */
 async function lookApart(
   node: RpcNode,
@@ -113,7 +113,9 @@ async function lookApart(
   const first = hashes.slice(0, Math.min(APART_MAX, apart));
   room.apart = apart - first.length;
   const looks = await Promise.all(first.map((hash) => lookWithin(node, [hash], { ...room, apart: 0 })));
-  if (failure.fault === 'http' && looks.flat().every(({ kind }) => kind === 'late')) throw failure;
+  // Throws where it fails whatever it is asked.
+  if (failure.fault === 'http' && looks.flat().every(({ kind }) => kind === 'late'))
+    await node.call(getEpochInfo('confirmed'));
   return [...looks.flat(), ...hashes.slice(first.length).map(() => LEFT)];
 }
 

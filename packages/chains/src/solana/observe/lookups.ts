@@ -1,5 +1,6 @@
 import type { Address, DepositObservation, Observation, Reference, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { toldKeyOf } from '../../deposits.ts';
 import { STEP_MS } from '../../networks.ts';
 import { inTurn } from '../../parts.ts';
 import { type LateReads, NOT_IN_TIME } from '../../late-reads.ts';
@@ -225,14 +226,15 @@ export async function readUnseen(
   await recallNamed(watch, looks.map(readingOf));
   const openDeposits = Map.groupBy(watch.openDeposits(), ({ arrival }) => arrival.hash);
   const deposits: DepositObservation[] = [];
-  const tellers: (readonly [TransactionHash, string])[] = [];
+  const tellers: (readonly [string, string])[] = [];
   /** @returns false where there is no room for them */
   const tellDeposits = ({ reading, by }: Shown): boolean => {
     const isLate = reading.at === null || now - reading.at >= LATE_MS;
     const told = depositsIn(reading, network, watch, openDeposits.get(reading.hash) ?? [], isLate);
     if (deposits.length > 0 && deposits.length + told.length > DEPOSITS_MAX) return false;
     deposits.push(...told);
-    if (told.length > 0) tellers.push([reading.hash, by]);
+    for (const { type, depositId, data } of told)
+      if (type === 'deposit_landed') tellers.push([toldKeyOf(depositId, data.arrival), by]);
     return true;
   };
   const done: TransactionHash[] = [];
@@ -288,7 +290,7 @@ export async function readUnseen(
       asked.filter((_one, place) => place >= first.length && isLookedAt(looks[place])),
     );
     rememberReaders(memory, looks, looked);
-    for (const [hash, by] of tellers) memory.depositsShownBy.set(hash, by);
+    for (const [key, by] of tellers) memory.depositsShownBy.set(key, by);
   };
   const { observations, warnings } = joined(looked);
   return {

@@ -97,8 +97,8 @@ export class Memory {
   readonly shownOnce = new Map<string, { readonly since: number; readonly dueAt: number }>();
   /** All settlements and deposits that no second upstream has shown yet: by such texts, and by the ids of deposits. */
   readonly unshown = new Unshown();
-  /** The same of deposits: which upstream showed their transaction, and when it was last judged, by placeKeyOf(). */
-  readonly depositsShownBy = boundedCache<TransactionHash, string>(LOOKED_MAX);
+  /** The same of deposits: which upstream told of each, by toldKeyOf(); and when their transaction was last judged. */
+  readonly depositsShownBy = boundedCache<string, string>(LOOKED_MAX);
   readonly depositsJudgedAt = boundedCache<string, number>(LOOKED_MAX);
   /** Whose deposits are judged. */
   readonly depositTurns = new Turns<AccountId>();

@@ -1,5 +1,5 @@
 import type { DepositObservation, TransactionHash } from '@pf/domain';
-import { depositFinal, depositLost } from '../../deposits.ts';
+import { depositFinal, depositLost, toldKeyOf } from '../../deposits.ts';
 import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import type { SignatureStatus } from '../calls.ts';
@@ -21,6 +21,7 @@ const placeKeyOf = ({ hash, block }: Pick<PendingDeposits, 'hash' | 'block'>): s
  * The deposits of blocks that the final chain has come to, by transaction, and by turns of the accounts that own them:
  * those of one account do not delay those of another.
  * @param come transactions that were read beside the steps
+ * @param late those that are read there
  */
 export function dueDeposits(
   watch: WatchSet,
@@ -28,6 +29,7 @@ export function dueDeposits(
   { finalized }: Heads,
   now: number,
   come: Pick<ReadonlySet<TransactionHash>, 'has'>,
+  late: Pick<Doubting['seconds']['reads'], 'isKnown'>,
 ): readonly PendingDeposits[] {
   const judgedAt = ({ arrival }: OpenDeposit): number =>
     memory.depositsJudgedAt.get(placeKeyOf(arrival)) ?? Number.NEGATIVE_INFINITY;
@@ -41,7 +43,13 @@ export function dueDeposits(
   const inOrder = memory.depositTurns.order(waiting, ({ accountId }) => accountId);
   // What has come costs no call, and comes once: it takes no turn.
   const groups = (all: readonly OpenDeposit[]) => [...Map.groupBy(all, ({ arrival }) => placeKeyOf(arrival)).values()];
-  const taken = [...groups(due.filter(hasCome)), ...groups(inOrder).slice(0, JUDGED_MAX)];
+  // What is late takes no place of others.
+  const isLate = ({ arrival }: OpenDeposit): boolean => late.isKnown(arrival.hash);
+  const taken = [
+    ...groups(due.filter(hasCome)),
+    ...groups(inOrder.filter((one) => !isLate(one))).slice(0, JUDGED_MAX),
+    ...groups(inOrder.filter(isLate)).slice(0, JUDGED_MAX),
+  ];
   const ownersOf = (all: readonly OpenDeposit[]) => new Set(all.map(({ accountId }) => accountId));
   // At once: in a step that fails, the others have their turn next.
   memory.depositTurns.served(ownersOf(taken.flat()), ownersOf(due));
@@ -103,11 +111,12 @@ export async function finalDeposits(
     const deposits = final.flatMap((one) => one.deposits.map(depositFinal));
     return { deposits, warnings: [], commit: noteJudged(memory, final, now) };
   }
-  const { shown, left } = await showAgain(doubting, final, ({ hash, block }) => ({
-    hash,
-    block,
-    first: memory.depositsShownBy.get(hash) ?? null,
-  }));
+  const { shown, left } = await showAgain(doubting, final, ({ hash, block, deposits }) => {
+    // One that has told of them otherwise, or of some, has not shown the others.
+    const shownBy = deposits.map(({ id, arrival }) => memory.depositsShownBy.get(toldKeyOf(id, arrival)) ?? null);
+    const [first, ...others] = new Set(shownBy);
+    return { hash, block, first: others.length === 0 ? (first ?? null) : null };
+  });
   await recallNamed(watch, [...shown.values()].flat());
   const agreed: OpenDeposit[] = [];
   const doubted: OpenDeposit[] = [];

@@ -1,5 +1,6 @@
 import type { Instant, Observation, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
+import { boundedCache } from '@pf/runtime';
 import { LateReads } from '../../late-reads.ts';
 import { lost } from '../../lost.ts';
 import { STEP_MS } from '../../networks.ts';
@@ -23,6 +24,8 @@ const PROVE_EVERY_MS = 5_000;
 const LATE_MS = 3_000;
 /** A transaction older than this may have been pruned from a node's history: then the start of that history is read. */
 const PRUNED_MS = 3_600_000;
+/** For so long a status that is known counts, in ms. */
+const KEPT_MS = 60_000;
 
 /**
  * The missing transactions for which all upstreams are asked: the final chain is past every block that they could be
@@ -86,6 +89,10 @@ export class Proofs {
   readonly #pool: Pick<RpcPool, 'onAll' | 'run'>;
   readonly #now: () => Instant;
   readonly #reads: LateReads<Evidence | undefined>;
+  /** Statuses that are known, without what was read: what else makes a payment final may come in a later step. */
+  readonly #known = boundedCache<TransactionHash, Pick<Evidence, 'at'> & { readonly status: SignatureStatus }>(
+    STATUSES_MAX,
+  );
 
   /** @param now our clock */
   constructor(pool: Pick<RpcPool, 'onAll' | 'run'>, now: () => Instant) {
@@ -97,6 +104,7 @@ export class Proofs {
   /** The chain has changed: of what is being proven nothing is used. */
   forget(): void {
     this.#reads.forget();
+    this.#known.clear();
   }
 
   /** For one step: what was proven beside the steps. */
@@ -131,8 +139,23 @@ export class Proofs {
     }
     return missing.flatMap((pending) => {
       const evidence = come.get(pending.hash) ?? gathered.get(pending.hash);
-      return evidence === undefined ? [] : [proofOf(pending, evidence)];
+      return evidence === undefined ? this.#kept(pending) : [this.#keep(proofOf(pending, evidence), evidence)];
     });
+  }
+
+  #keep<Asked extends Provable>(proof: Proof<Asked>, { at }: Evidence): Proof<Asked> {
+    if (proof.kind === 'known' && proof.status !== null)
+      this.#known.set(proof.pending.hash, { at, status: proof.status });
+    else this.#known.delete(proof.pending.hash);
+    return proof;
+  }
+
+  /** Of what has settled, or arrived: of a submission the transaction itself tells. */
+  #kept<Asked extends Provable>(pending: Asked): readonly Proof<Asked>[] {
+    const known = this.#known.get(pending.hash);
+    if (known === undefined || this.#now() - known.at >= KEPT_MS) return [];
+    if (pending.kind !== 'settling' && pending.kind !== 'deposits') return [];
+    return [{ pending, kind: 'known', status: known.status, reading: null, finalized: null }];
   }
 
   #begin(one: Provable): void {

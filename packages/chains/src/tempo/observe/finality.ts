@@ -35,8 +35,15 @@ export class Finality {
       due.map((hash) => ({ hash })),
     );
     for (const hash of due) if (!come.has(hash) && context.late?.reads.isKnown(hash) === true) readLate(context, hash);
-    const asked = due.filter((hash) => !come.has(hash));
-    const receipts = new Map([...come, ...(await receiptsOf(context, asked))]);
+    for (const [hash, one] of come) if (isShown(one)) context.receipts.set(hash, one);
+    // The first showing may have come before, and the second now.
+    const kept = due.flatMap((hash) => {
+      const one = !come.has(hash) && context.seconds?.come.has(hash) === true ? context.receipts.get(hash) : undefined;
+      return one === undefined ? [] : [[hash, one] as const];
+    });
+    const known = new Map([...come, ...kept]);
+    const asked = due.filter((hash) => !known.has(hash));
+    const receipts = new Map([...known, ...(await receiptsOf(context, asked))]);
     const shown = [...receipts.values()].filter(isShown);
     const { found, unjudged } = await observedIn(context, shown);
     for (const hash of receipts.keys()) {

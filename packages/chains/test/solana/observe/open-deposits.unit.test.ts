@@ -23,6 +23,9 @@ const open = (id: string, hash = id, account = 'acc_1', block = 7n): OpenDeposit
 const watching = (...all: readonly OpenDeposit[]): WatchSet =>
   ({ openDeposits: () => all, recall: () => Promise.resolve() }) as unknown as WatchSet;
 
+/** Nothing is read beside the steps. */
+const noneKnown = { isKnown: () => false };
+
 afterEach(() => void jest.restoreAllMocks());
 
 describe('deposits that are not final', () => {
@@ -31,7 +34,9 @@ describe('deposits that are not final', () => {
     memory = new Memory();
   });
   const due = (watch: WatchSet, now = 0): readonly string[] =>
-    dueDeposits(watch, memory, heads, now, new Set()).map((pending) => pending.deposits.map(({ id }) => id).join(' '));
+    dueDeposits(watch, memory, heads, now, new Set(), noneKnown).map((pending) =>
+      pending.deposits.map(({ id }) => id).join(' '),
+    );
 
   it('are due by transaction once the final chain has come to them', () => {
     expect(due(watching(open('one', 'a'), open('two', 'b', 'acc_1', 21n), open('three', 'a', 'acc_2')))).toEqual([
@@ -41,7 +46,7 @@ describe('deposits that are not final', () => {
 
   it('are due again half a minute after they were judged', () => {
     const watch = watching(open('one'));
-    noteJudged(memory, dueDeposits(watch, memory, heads, 0, new Set()), 0)();
+    noteJudged(memory, dueDeposits(watch, memory, heads, 0, new Set(), noneKnown), 0)();
     expect(due(watch, 29_999)).toEqual([]);
     expect(due(watch, 30_000)).toEqual(['one']);
     // In another slot it is another place.
@@ -66,7 +71,7 @@ describe('deposits that are not final', () => {
     const began = performance.now();
     for (const now of [0, 660_000]) {
       clock.mockReturnValue(began + now);
-      const due = dueDeposits(watch, memory, heads, now, new Set());
+      const due = dueDeposits(watch, memory, heads, now, new Set(), noneKnown);
       const judged = await finalDeposits(doubtingBy(pool, node), due, memory, networkOf(DEVNET), watch, now);
       expect([due.length, judged.deposits, judged.warnings]).toEqual([1, [], []]);
       judged.commit();
@@ -83,7 +88,7 @@ describe('deposits that are not final', () => {
     });
     const all = ['final', 'elsewhere', 'failed', 'early', 'missing'].map((id) => open(id));
     const judged = judgeDeposits(
-      dueDeposits(watching(...all), memory, heads, 0, new Set()),
+      dueDeposits(watching(...all), memory, heads, 0, new Set(), noneKnown),
       [
         status(7n),
         status(9n),

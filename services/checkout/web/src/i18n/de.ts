@@ -89,8 +89,8 @@ export const de: Messages = {
   'pay.own_fee': 'Netzwerkgebühr selbst zahlen',
   'pay.start_again': 'Neu beginnen',
   'pay.start_again_hint':
-    'Beginnen Sie nur neu, wenn Ihre Wallet sagt, dass die Transaktion fehlgeschlagen ist oder abgebrochen ' +
-    'wurde. Sonst könnten Sie zweimal bezahlen.',
+    'Wenn die Zahlung, um die Ihre Wallet gebeten wurde, doch noch ankommt, haben Sie zweimal bezahlt. Fragen Sie im ' +
+    'Zweifel zuerst bei {merchant} nach.',
   'pay.again_after_another':
     'Wenn Sie noch einmal bezahlen, hat {merchant} beide Zahlungen, bis die erste zurückgegeben ist.',
   'pay.reload': 'Erneut laden',

@@ -80,8 +80,8 @@ export const en = {
   'pay.own_fee': 'Pay the network fee myself',
   'pay.start_again': 'Start again',
   'pay.start_again_hint':
-    'Only start again if your wallet says that the transaction failed or was cancelled. Otherwise you could pay ' +
-    'twice.',
+    'If the payment that your wallet was asked for still arrives, you have paid twice. If you are not sure, ask ' +
+    '{merchant} first.',
   'pay.again_after_another': 'If you pay again, {merchant} has both payments until it sends the first one back.',
   'pay.reload': 'Load again',
   'back.offers': 'Choose another network',

@@ -88,8 +88,8 @@ export const es: Messages = {
   'pay.own_fee': 'Pagar yo la comisión de red',
   'pay.start_again': 'Empezar de nuevo',
   'pay.start_again_hint':
-    'Empiece de nuevo solo si su monedero dice que la transacción falló o se canceló. Si no, podría pagar dos ' +
-    'veces.',
+    'Si el pago que se pidió a su monedero llega todavía, habrá pagado dos veces. En caso de duda, pregunte primero ' +
+    'a {merchant}.',
   'pay.again_after_another': 'Si paga otra vez, {merchant} tendrá los dos pagos hasta que devuelva el primero.',
   'pay.reload': 'Cargar de nuevo',
   'back.offers': 'Elegir otra red',

@@ -39,7 +39,8 @@ export function Paying(props: PayingProps) {
   if (status.offers === 'again' || status.offers === 'again_later') {
     const since = status.offers === 'again' ? null : lastAskedAt(state.money);
     const isAnother = status.key === 'wrong_payment';
-    const hint = isAnother ? t('pay.again_after_another', { merchant: name }) : t('pay.start_again_hint');
+    const whom = { merchant: name };
+    const hint = isAnother ? t('pay.again_after_another', whom) : t('pay.start_again_hint', whom);
     return <Again since={since} hint={hint} clock={clock} onRestart={() => checkout.restart()} />;
   }
   const isByAmount = intent.attribution === 'amount';
