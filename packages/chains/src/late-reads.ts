@@ -1,6 +1,7 @@
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Address, Instant, TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
+import { Turns } from './in-turns.ts';
 import { STEP_MS } from './networks.ts';
 
 /** Why a transaction is set aside that a step does not wait for. It is read again beside the steps. */
@@ -21,6 +22,11 @@ interface LateRead<T> {
   outcome?: { readonly value: T } | { readonly error: unknown };
 }
 
+interface Waiting<T> {
+  readonly recipient: Address;
+  readonly read: (hash: TransactionHash) => Promise<T>;
+}
+
 /**
  * What no step waits for: transactions that were not returned in time are read beside the steps, with all the time that
  * a request has. What comes is used by one step, as if that had read it.
@@ -29,8 +35,9 @@ export class LateReads<T> {
   readonly #now: () => Instant;
   readonly #reads = new Map<TransactionHash, LateRead<T>>();
   readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
-  /** Those that have found no place, in the order in which they were first wanted, and how each is read. */
-  readonly #queue = new Map<TransactionHash, (hash: TransactionHash) => Promise<T>>();
+  /** Those that have found no place, in the order in which they were first wanted. */
+  readonly #queue = new Map<TransactionHash, Waiting<T>>();
+  readonly #turns = new Turns<Address>();
 
   /** @param now our clock */
   constructor(now: () => Instant) {
@@ -63,21 +70,21 @@ export class LateReads<T> {
   }
 
   /**
-   * The same, by turns: where there is no place it is begun when one comes free, behind those that wait already. So
-   * what is never returned delays the others by its turn, and not for good.
-   * @returns false where it waits for that
+   * The same, by turns of the recipients: where there is no place it is begun when one comes free. So what is never
+   * returned delays others of its recipient by their turns, those of another by one, and none for good.
+   * @param recipient whom it pays
    */
-  beginInTurn(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
-    if (this.#reads.has(hash)) return true;
-    if (this.#queue.size === 0 && this.room > 0) return this.begin(hash, read);
-    if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, read);
-    return false;
+  beginInTurn(hash: TransactionHash, recipient: Address, read: Waiting<T>['read']): void {
+    if (this.#reads.has(hash)) return;
+    if (this.#queue.size === 0 && this.room > 0) this.begin(hash, read);
+    else if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, { recipient, read });
   }
 
   /** The chain has changed: of what is being read nothing is used. */
   forget(): void {
     for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
     this.#queue.clear();
+    this.#turns.clear();
   }
 
   /**
@@ -97,11 +104,19 @@ export class LateReads<T> {
       } else if (!(outcome.error instanceof RpcUnavailableError || outcome.error instanceof RpcUpstreamError))
         throw outcome.error;
     }
-    for (const [hash, read] of this.#queue) {
-      if (this.room === 0) break;
+    this.#beginWaiting();
+    return come;
+  }
+
+  #beginWaiting(): void {
+    const waiting = [...this.#queue];
+    const inOrder = this.#turns.order(waiting, ([, { recipient }]) => recipient);
+    const next = inOrder.slice(0, this.room);
+    for (const [hash, { read }] of next) {
       this.#queue.delete(hash);
       this.begin(hash, read);
     }
-    return come;
+    const recipientsOf = (some: typeof waiting) => new Set(some.map(([, { recipient }]) => recipient));
+    this.#turns.served(recipientsOf(next), recipientsOf(waiting));
   }
 }

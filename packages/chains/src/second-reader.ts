@@ -1,7 +1,14 @@
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Address, Instant, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { LateReads } from './late-reads.ts';
 import { STEP_MS } from './networks.ts';
+
+/** A transaction, the block that it is in by the first upstream, and whom it pays. */
+export interface LateShowing {
+  readonly hash: TransactionHash;
+  readonly block: bigint;
+  readonly recipient: Address;
+}
 
 /** What two upstreams each say of transactions, of which no step waits for one: nothing is final by one alone. */
 export interface LateShowings<Said> {
@@ -9,12 +16,10 @@ export interface LateShowings<Said> {
   /** What has come since the last step. Null: no second upstream has responded. */
   readonly come: ReadonlyMap<TransactionHash, readonly Said[] | null>;
   /**
-   * It was not returned in time: it is read beside the steps, where there is room, by turns.
-   * @param block where it is by the first upstream
+   * It was not returned in time: it is read beside the steps, by turns of those whom the transactions pay.
    * @param first as of doubleCheck()
-   * @returns false where there is no room
    */
-  readonly begin: (hash: TransactionHash, block: bigint, first?: string | null) => boolean;
+  readonly begin: (late: LateShowing, first?: string | null) => void;
   /** False where the step has waited long enough for what is late. What it does not ask for then is due as before. */
   readonly hasTime: () => boolean;
   /** The step has waited for what is late, in ms. */
@@ -37,6 +42,7 @@ interface Asking<One, Told> {
  * As doubleCheck() of the pool, for a step, which waits a moment only. What one upstream has not returned in time is
  * not waited for at the next; only where it has returned nothing at all, another one may be quicker.
  * @param first as of doubleCheck()
+ * @param seconds what this has waited counts there. Absent: it counts nowhere, as the step asks no more
  * @returns what was told, null where no second upstream responds; and what no step asks for again
  */
 export async function doubleCheckSoon<One, Told>(
@@ -45,7 +51,7 @@ export async function doubleCheckSoon<One, Told>(
   first: string | null,
   all: readonly One[],
   { ask, isLate, isLacking }: Asking<One, Told>,
-  seconds: Pick<LateShowings<unknown>, 'waited'> | undefined,
+  seconds?: Pick<LateShowings<unknown>, 'waited'>,
 ): Promise<{ readonly told: readonly [Told, ...Told[]] | null; readonly late: ReadonlySet<One> }> {
   /** At the last one that was asked, and at those before it that have returned something. */
   const late = new Set<One>();
@@ -114,9 +120,9 @@ export class SecondReader<Said> {
     return {
       reads,
       come,
-      begin: (hash, block, first = null) => {
+      begin: ({ hash, block, recipient }, first = null) => {
         reads.note(hash);
-        return reads.beginInTurn(hash, (one) => this.#read(one, block, first));
+        reads.beginInTurn(hash, recipient, () => this.#read(hash, block, first));
       },
       hasTime: () => waitedMs < LATE_MS,
       waited: (ms) => void (waitedMs += ms),

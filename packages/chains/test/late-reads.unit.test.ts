@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { TransactionHash } from '@pf/domain';
+import type { Address, TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { LateReads } from '../src/late-reads.ts';
 
@@ -9,6 +9,7 @@ const [FIRST, SECOND, THIRD, FOURTH] = ['first', 'second', 'third', 'fourth'] as
   TransactionHash,
   TransactionHash,
 ];
+const [CROWDED, ALONE] = ['crowded', 'alone'] as unknown as readonly [Address, Address];
 
 describe('reads beside the steps', () => {
   let now: number;
@@ -23,6 +24,12 @@ describe('reads beside the steps', () => {
     reads.note(hash);
     return { ...read, hasBegun: reads.begin(hash, () => read.promise) };
   }
+  /** It comes at once. */
+  const beginInTurn = (begun: string[], hash: TransactionHash, recipient: Address): void =>
+    reads.beginInTurn(hash, recipient, (one) => {
+      begun.push(one);
+      return Promise.resolve('nothing');
+    });
   /** What has come, once all that is settled was told. */
   const collected = async (): Promise<readonly (readonly [string, string])[]> => {
     await Promise.resolve();
@@ -41,17 +48,25 @@ describe('reads beside the steps', () => {
 
   it('go by turns where they are begun so, also those that are wanted once', async () => {
     const begun: string[] = [];
-    const want = (hash: TransactionHash): boolean =>
-      reads.beginInTurn(hash, (one) => {
-        begun.push(one);
-        return Promise.resolve('nothing');
-      });
-    expect([FIRST, SECOND, THIRD, FOURTH].map(want)).toEqual([true, true, false, false]);
+    const want = (hash: TransactionHash): void => beginInTurn(begun, hash, CROWDED);
+    for (const hash of [FIRST, SECOND, THIRD, FOURTH]) want(hash);
+    expect(begun).toEqual([FIRST, SECOND]);
     await collected();
     expect(begun).toEqual([FIRST, SECOND, THIRD, FOURTH]);
-    expect([want(FIRST), want(THIRD)]).toEqual([false, true]);
+    want(FIRST);
+    want(THIRD);
     await collected();
     expect(begun).toEqual([FIRST, SECOND, THIRD, FOURTH, FIRST]);
+  });
+
+  it('go by turns of the recipients: a crowd of payments to one delays those to another by one turn', async () => {
+    const begun: string[] = [];
+    const crowd = Array.from({ length: 9 }, (_, at) => `crowd${at}` as TransactionHash);
+    for (const hash of crowd) beginInTurn(begun, hash, CROWDED);
+    beginInTurn(begun, FIRST, ALONE);
+    beginInTurn(begun, SECOND, ALONE);
+    for (let step = 0; step < 3; step += 1) await collected();
+    expect(begun).toEqual([crowd[0], crowd[1], crowd[2], FIRST, crowd[3], SECOND, crowd[4], crowd[5]]);
   });
 
   it('bring what has come to one step, and say until then that none asks for it', async () => {

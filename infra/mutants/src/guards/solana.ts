@@ -207,16 +207,24 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'What is never returned is read beside the steps by turns with what is late',
     file: 'packages/chains/src/late-reads.ts',
-    guard: 'if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, read);',
+    guard:
+      'else if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, { recipient, read });',
     instead: '',
     test: { file: crowds, name: 'becomes final within its turn' },
   },
   {
-    name: 'Solana: a deposit that has found no place to be read is due as before',
-    file: `${OBSERVE}/finality.ts`,
-    guard: 'if (!seconds.begin(hash, block, first)) left.add(one);',
-    instead: 'seconds.begin(hash, block, first);',
-    test: { file: crowds, name: 'becomes final as a deposit within its turn' },
+    name: 'What is never returned goes by turns of the recipients beside the steps',
+    file: 'packages/chains/src/late-reads.ts',
+    guard: 'this.#turns.order(waiting, ([, { recipient }]) => recipient)',
+    instead: 'waiting',
+    test: { file: crowds, name: 'becomes final after one turn where all others pay another recipient' },
+  },
+  {
+    name: 'Of three upstreams any two that show a payment make it final',
+    file: 'packages/rpc/src/pool.ts',
+    guard: '[other, await ownOrAnother()]',
+    instead: '[other, await work(node)]',
+    test: { file: crowds, name: 'becomes final after a restart by the two of three upstreams that show it' },
   },
   {
     name: 'A gateway that fails with one transaction is well for others',

@@ -126,8 +126,8 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: what a second upstream has not shown in time is read beside the steps',
     file: SECOND,
-    guard: 'if (late.has(one)) seconds?.begin(',
-    instead: 'if (late.size < 0) seconds?.begin(',
+    guard: 'if (late.has(one)) begin(one);',
+    instead: 'if (late.size < 0) begin(one);',
     test: { file: FINALS_TEST, name: 'is final within a second of its usual time where that takes 1600 ms' },
   },
   {

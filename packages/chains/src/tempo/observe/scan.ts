@@ -109,12 +109,14 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
     context,
     paid.flatMap(({ payments }) => payments.map(({ transfer }) => transfer.reference)),
   );
-  const told = paid.filter(({ shown: { receipt }, payments }) =>
-    payments.some((payment) => observed(context, receipt, payment, 'same') !== null),
-  );
+  const told = paid.flatMap((one) => {
+    const first = one.payments.find((payment) => observed(context, one.shown.receipt, payment, 'same') !== null);
+    const intent = first && named(context, first.transfer.reference);
+    return intent === undefined ? [] : [{ ...one, recipient: intent.terms.requestor }];
+  });
   const verdicts = await verdictsOn(
     context,
-    told.map(({ shown }) => shown),
+    told.map(({ shown, recipient }) => ({ ...shown, recipient })),
   );
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
