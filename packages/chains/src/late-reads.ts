@@ -1,7 +1,6 @@
 import type { Address, Instant, TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
-import { Turns } from './in-turns.ts';
 import { STEP_MS } from './networks.ts';
 
 /** Why a transaction is set aside that a step does not wait for. It is read again beside the steps. */
@@ -14,18 +13,15 @@ const AT_ONCE = 2;
  * for the end of a step, which takes no longer either.
  */
 const FRESH_MS = 2 * STEP_MS;
-/** Of so many it is known that no step asks for them. */
-const KNOWN_MAX = 2_000;
+/** Of so many it is known that no step asks for them, and so many wait for a place. */
+const KNOWN_MAX = 10_000;
 
 interface LateRead<T> {
   begunAt: Instant;
   outcome?: { readonly value: T } | { readonly error: unknown };
 }
 
-interface Waiting<T> {
-  readonly recipient: Address;
-  readonly read: (hash: TransactionHash) => Promise<T>;
-}
+type Read<T> = (hash: TransactionHash) => Promise<T>;
 
 /**
  * What no step waits for: transactions that were not returned in time are read beside the steps, with all the time that
@@ -35,9 +31,9 @@ export class LateReads<T> {
   readonly #now: () => Instant;
   readonly #reads = new Map<TransactionHash, LateRead<T>>();
   readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
-  /** Those that have found no place, in the order in which they were first wanted. */
-  readonly #queue = new Map<TransactionHash, Waiting<T>>();
-  readonly #turns = new Turns<Address>();
+  /** Those that have found no place, by whom they pay: the recipient in front has the next turn. */
+  readonly #queue = new Map<Address, Map<TransactionHash, Read<T>>>();
+  readonly #waiting = new Set<TransactionHash>();
 
   /** @param now our clock */
   constructor(now: () => Instant) {
@@ -58,7 +54,7 @@ export class LateReads<T> {
   }
 
   /** Begins to read it, where there is room and it is not being read. @returns whether it has begun now */
-  begin(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
+  begin(hash: TransactionHash, read: Read<T>): boolean {
     if (this.room === 0 || this.#reads.has(hash)) return false;
     const late: LateRead<T> = { begunAt: this.#now() };
     this.#reads.set(hash, late);
@@ -74,17 +70,29 @@ export class LateReads<T> {
    * returned delays others of its recipient by their turns, those of another by one, and none for good.
    * @param recipient whom it pays
    */
-  beginInTurn(hash: TransactionHash, recipient: Address, read: Waiting<T>['read']): void {
-    if (this.#reads.has(hash)) return;
-    if (this.#queue.size === 0 && this.room > 0) this.begin(hash, read);
-    else if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, { recipient, read });
+  beginInTurn(hash: TransactionHash, recipient: Address, read: Read<T>): void {
+    if (this.#reads.has(hash) || this.#waiting.has(hash)) return;
+    if (this.#waiting.size === 0 && this.room > 0) this.begin(hash, read);
+    else if (this.#waiting.size < KNOWN_MAX || this.#makesRoomFor(recipient)) {
+      this.#waiting.add(hash);
+      this.#queue.set(recipient, (this.#queue.get(recipient) ?? new Map<TransactionHash, Read<T>>()).set(hash, read));
+    }
+  }
+
+  /** Of whom most wait, the last one gives way to one of whom fewer do. */
+  #makesRoomFor(recipient: Address): boolean {
+    const crowd = [...this.#queue.values()].reduce((one, other) => (other.size > one.size ? other : one));
+    const [last] = [...crowd.keys()].slice(-1);
+    if (last === undefined || crowd.size <= (this.#queue.get(recipient)?.size ?? 0) + 1) return false;
+    crowd.delete(last);
+    return this.#waiting.delete(last);
   }
 
   /** The chain has changed: of what is being read nothing is used. */
   forget(): void {
     for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
     this.#queue.clear();
-    this.#turns.clear();
+    this.#waiting.clear();
   }
 
   /**
@@ -109,14 +117,15 @@ export class LateReads<T> {
   }
 
   #beginWaiting(): void {
-    const waiting = [...this.#queue];
-    const inOrder = this.#turns.order(waiting, ([, { recipient }]) => recipient);
-    const next = inOrder.slice(0, this.room);
-    for (const [hash, { read }] of next) {
-      this.#queue.delete(hash);
-      this.begin(hash, read);
+    // One that is set again comes at the end.
+    for (const [recipient, own] of this.#queue) {
+      const [first] = own;
+      if (this.room === 0 || first === undefined) return;
+      this.#queue.delete(recipient);
+      own.delete(first[0]);
+      this.#waiting.delete(first[0]);
+      if (own.size > 0) this.#queue.set(recipient, own);
+      this.begin(...first);
     }
-    const recipientsOf = (some: typeof waiting) => new Set(some.map(([, { recipient }]) => recipient));
-    this.#turns.served(recipientsOf(next), recipientsOf(waiting));
   }
 }

@@ -29,6 +29,12 @@ export interface LateShowings<Said> {
 /** A step that has waited so long for what is late leaves the rest to the next, in ms. */
 const LATE_MS = 500;
 
+/** The time of a step, or of a part of it, for what is late. */
+export function newTime(): Pick<LateShowings<unknown>, 'hasTime' | 'waited'> {
+  let waitedMs = 0;
+  return { hasTime: () => waitedMs < LATE_MS, waited: (ms) => void (waitedMs += ms) };
+}
+
 /** How upstreams are asked in a step, and what each has told of one. */
 interface Asking<One, Told> {
   readonly ask: (by: RpcNode, some: readonly One[]) => Promise<Told>;
@@ -40,7 +46,8 @@ interface Asking<One, Told> {
 
 /**
  * As doubleCheck() of the pool, for a step, which waits a moment only. What one upstream has not returned in time is
- * not waited for at the next; only where it has returned nothing at all, another one may be quicker.
+ * not waited for at the next; only where it has returned nothing at all, another one may be quicker: once. What is told
+ * is of the same two upstreams for all: what one of these lacks and a third has shown is read beside the steps, alone.
  * @param first as of doubleCheck()
  * @param seconds what this has waited counts there. Absent: it counts nowhere, as the step asks no more
  * @returns what was told, null where no second upstream responds; and what no step asks for again
@@ -58,6 +65,7 @@ export async function doubleCheckSoon<One, Told>(
   const everLate = new Set<One>();
   const shownBy = new Map<Told, ReadonlySet<One>>();
   const isAllLate = (): boolean => late.size === all.length;
+  let further = 0;
   const began = performance.now();
   const told = await pool.doubleCheck(
     node,
@@ -73,13 +81,18 @@ export async function doubleCheckSoon<One, Told>(
       shownBy.set(said, inTime);
       return said;
     },
-    (said) => isAllLate() || all.some((one) => !late.has(one) && isLacking(said, one)),
+    (said) => (isAllLate() ? further++ === 0 : all.some((one) => !late.has(one) && isLacking(said, one))),
     { alone: false },
   );
   const isShown = (one: One): boolean => told?.every((said) => shownBy.get(said)?.has(one) === true) === true;
   const notShown = told === null ? [] : [...everLate].filter((one) => !isShown(one));
   if (notShown.length > 0) seconds?.waited(performance.now() - began);
-  return { told, late: new Set(notShown) };
+  const isLackingIn = (some: Iterable<Told>, one: One): boolean => [...some].some((said) => isLacking(said, one));
+  const others = [...shownBy].filter(([said]) => told?.includes(said) === false);
+  const isShownElsewhere = (one: One): boolean =>
+    others.some(([said, inTime]) => inTime.has(one) && !isLacking(said, one));
+  const elsewhere = told === null ? [] : all.filter((one) => isLackingIn(told, one) && isShownElsewhere(one));
+  return { told, late: new Set([...notShown, ...elsewhere]) };
 }
 
 /** How one upstream alone is asked. */
@@ -116,7 +129,6 @@ export class SecondReader<Said> {
     const reads = this.#reads;
     const come = reads.collect();
     for (const [hash, said] of come) if (said === null || said.some(this.#reading.isUnread)) reads.note(hash);
-    let waitedMs = 0;
     return {
       reads,
       come,
@@ -124,8 +136,7 @@ export class SecondReader<Said> {
         reads.note(hash);
         reads.beginInTurn(hash, recipient, () => this.#read(hash, block, first));
       },
-      hasTime: () => waitedMs < LATE_MS,
-      waited: (ms) => void (waitedMs += ms),
+      ...newTime(),
     };
   }
 

@@ -69,6 +69,29 @@ describe('reads beside the steps', () => {
     expect(begun).toEqual([crowd[0], crowd[1], crowd[2], FIRST, crowd[3], SECOND, crowd[4], crowd[5]]);
   });
 
+  it('read each of several to one recipient, however many others pay one of their own and are never returned', async () => {
+    const begun: string[] = [];
+    const name = (what: string, at: number) => `${what}${at}` as TransactionHash;
+    const mine = [0, 1, 2].map((at) => name('mine', at));
+    const [first] = mine as [TransactionHash];
+    for (let step = 0; step < 200; step += 1) {
+      // Whatever does not wait is wanted again.
+      for (let at = 0; at < 40; at += 1) beginInTurn(begun, name('crowd', at), `alone${at}` as Address);
+      for (const hash of mine) if (!begun.includes(hash)) beginInTurn(begun, hash, CROWDED);
+      await collected();
+    }
+    expect(mine.map((hash) => begun.filter((one) => one === hash))).toEqual(mine.map((hash) => [hash]));
+    expect(begun.indexOf(first)).toBeLessThan(45);
+  });
+
+  it('give one of a crowd’s places to a recipient who has none, where all are taken', async () => {
+    const begun: string[] = [];
+    for (let at = 0; at < 10_100; at += 1) beginInTurn(begun, `crowd${at}` as TransactionHash, CROWDED);
+    beginInTurn(begun, FIRST, ALONE);
+    await collected();
+    expect(begun).toEqual(['crowd0', 'crowd1', 'crowd2', FIRST]);
+  });
+
   it('bring what has come to one step, and say until then that none asks for it', async () => {
     const first = begin(FIRST);
     expect(await collected()).toEqual([]);

@@ -156,6 +156,21 @@ describe('a payment on Solana that is late behind a crowd of transactions that a
     expect(await finalAfter(HONEST, 60)).toBeLessThan(15_000);
   });
 
+  it('becomes final by two of three upstreams beside one that two of them refuse', async () => {
+    open(3);
+    await confirmed([0, MINE]);
+    const [refused] = hashes as [TransactionHash];
+    const lacks = (at: number, which: readonly TransactionHash[]): void => {
+      const one = upstreams[at] as VirtualUpstream;
+      one.respond = (method, params) =>
+        method === TRANSACTION && which.includes(params[0] as TransactionHash) ? null : chain.respond(method, params);
+    };
+    lacks(1, [refused, HONEST]);
+    lacks(2, [refused]);
+    watcher = watcher.restart(new SolanaObserver(networkOf(DEVNET), pool, time.now));
+    expect(await finalAfter(HONEST, 60)).toBeLessThan(15_000);
+  });
+
   it('does not delay a deposit that is returned at once', async () => {
     await confirmed([MINE], true);
     await confirmed([...Array(CROWD).keys()]);

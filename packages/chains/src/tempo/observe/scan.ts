@@ -95,11 +95,16 @@ function observed(
   };
 }
 
+interface Observed extends Findings<Observation> {
+  /** Of these no second upstream was asked: there was no time for it. */
+  readonly unasked: ReadonlySet<TransactionHash>;
+}
+
 /**
  * The observations of watched intents in receipts. What a second upstream has shown too is confirmed and final; what
  * that does not have yet is confirmed. What it denies is not judged.
  */
-export async function observedIn(context: Scan, all: readonly Shown[]): Promise<Findings<Observation>> {
+export async function observedIn(context: Scan, all: readonly Shown[]): Promise<Observed> {
   const paid: { readonly shown: Shown; readonly payments: readonly Payment[] }[] = [];
   for (const shown of all) {
     await makeReady(shown.receipt);
@@ -120,8 +125,10 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
   );
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
+  const unasked = new Set<TransactionHash>();
   for (const { shown, payments } of told) {
     const { transactionHash: hash, blockNumber } = shown.receipt;
+    if (!verdicts.has(hash)) unasked.add(hash);
     const verdict = verdicts.get(hash) ?? 'awaited';
     const [first] = payments;
     if (verdict !== 'denied')
@@ -136,7 +143,7 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
         amount: first.transfer.amount,
       });
   }
-  return { found, unjudged };
+  return { found, unjudged, unasked };
 }
 
 /** A transaction that logs a payment to a watched intent. */

@@ -63,6 +63,7 @@ interface Paid extends Shown {
  * Asks a second upstream for each receipt, once it has shown the same not again: another receipt of the transaction is
  * another matter. With a single upstream there is none to ask. A step waits a moment for it. What is late is read
  * beside the steps, and awaited until it has come.
+ * @returns without those for which there was no time
  */
 export async function verdictsOn(
   context: SecondShowing,
@@ -93,7 +94,7 @@ export async function verdictsOn(
   for (const [by, ofOne] of Map.groupBy(open, (one) => one.by))
     for (const part of partsOf(ofOne, AT_ONCE)) {
       if (seconds?.hasTime() === false) {
-        for (const one of part) decide(one, 'awaited');
+        // It is due as before.
         continue;
       }
       const { told, late } = await doubleCheckSoon(
