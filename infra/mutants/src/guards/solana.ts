@@ -186,8 +186,8 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'What one upstream has not returned in time is asked of the next where it has returned nothing',
     file: SECOND,
-    guard: '(said) => isAllLate() || ',
-    instead: '(said) => ',
+    guard: 'isAllLate() ? further++ === 0 : ',
+    instead: '',
     test: { file: finals, name: 'is final at once by a third upstream, where the second returns nothing in time' },
   },
   {
@@ -207,17 +207,23 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'What is never returned is read beside the steps by turns with what is late',
     file: 'packages/chains/src/late-reads.ts',
-    guard:
-      'else if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, { recipient, read });',
-    instead: '',
+    guard: 'else if (this.#waiting.size < KNOWN_MAX || this.#makesRoomFor(recipient)) {',
+    instead: 'else if (this.#waiting.size < 0) {',
     test: { file: crowds, name: 'becomes final within its turn' },
   },
   {
     name: 'What is never returned goes by turns of the recipients beside the steps',
     file: 'packages/chains/src/late-reads.ts',
-    guard: 'this.#turns.order(waiting, ([, { recipient }]) => recipient)',
-    instead: 'waiting',
+    guard: '      this.#queue.delete(recipient);\n',
+    instead: '',
     test: { file: crowds, name: 'becomes final after one turn where all others pay another recipient' },
+  },
+  {
+    name: 'Of a batch what two upstreams lack keeps none from becoming final that a third has shown',
+    file: SECOND,
+    guard: 'new Set([...notShown, ...elsewhere])',
+    instead: 'new Set(notShown)',
+    test: { file: crowds, name: 'becomes final by two of three upstreams beside one that two of them refuse' },
   },
   {
     name: 'Of three upstreams any two that show a payment make it final',
