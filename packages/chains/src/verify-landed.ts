@@ -11,7 +11,7 @@ interface Landed extends Omit<PreparedTransaction, 'sender' | 'nonce'> {
 }
 
 /**
- * Compares what a transaction has paid that a wallet has sent itself, whatever that made it: of another type or version,
+ * Compares what a transaction has paid that a wallet has sent itself, whatever it is: of another type or version,
  * signed by an access key, with further calls. What the watcher counts as a payment of exactly these terms by the
  * fulfiller is one. It is `unseen` until it is in a block.
  */

@@ -69,7 +69,7 @@ describe('reads beside the steps', () => {
     expect(begun).toEqual([crowd[0], crowd[1], crowd[2], FIRST, crowd[3], SECOND, crowd[4], crowd[5]]);
   });
 
-  it('read each of several to one recipient, however many others pay one of their own and are never returned', async () => {
+  it('read each of several to one recipient beside a crowd to others that is never returned', async () => {
     const begun: string[] = [];
     const name = (what: string, at: number) => `${what}${at}` as TransactionHash;
     const mine = [0, 1, 2].map((at) => name('mine', at));

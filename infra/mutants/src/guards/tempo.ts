@@ -126,7 +126,7 @@ export const tempoGuards: readonly Mutant[] = [
   {
     name: 'Tempo: what there was no time to ask for is due as before',
     file: 'packages/chains/src/tempo/observe/finality.ts',
-    guard: 'if (unasked.has(hash)) continue;',
+    guard: 'if (notAsked.has(hash)) continue;',
     instead: '',
     test: { file: FINALS_TEST, name: 'becomes final soon where others are late in every step for the first time' },
   },

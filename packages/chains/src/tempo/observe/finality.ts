@@ -48,9 +48,9 @@ export class Finality {
     const shown = [...receipts.values()].filter(isShown);
     // With time of its own: what the step has waited before, for what is new, is not taken from what waits.
     const seconds = context.seconds && { ...context.seconds, ...newTime() };
-    const { found, unjudged, unasked } = await observedIn({ ...context, seconds }, shown);
+    const { found, unjudged, notAsked } = await observedIn({ ...context, seconds }, shown);
     for (const hash of receipts.keys()) {
-      if (unasked.has(hash)) continue;
+      if (notAsked.has(hash)) continue;
       const since = this.#since.get(hash) ?? now;
       this.#since.set(hash, since);
       this.#schedule.asked(hash, since, now);

@@ -97,7 +97,7 @@ function observed(
 
 interface Observed extends Findings<Observation> {
   /** Of these no second upstream was asked: there was no time for it. */
-  readonly unasked: ReadonlySet<TransactionHash>;
+  readonly notAsked: ReadonlySet<TransactionHash>;
 }
 
 /**
@@ -125,10 +125,10 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
   );
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
-  const unasked = new Set<TransactionHash>();
+  const notAsked = new Set<TransactionHash>();
   for (const { shown, payments } of told) {
     const { transactionHash: hash, blockNumber } = shown.receipt;
-    if (!verdicts.has(hash)) unasked.add(hash);
+    if (!verdicts.has(hash)) notAsked.add(hash);
     const verdict = verdicts.get(hash) ?? 'awaited';
     const [first] = payments;
     if (verdict !== 'denied')
@@ -143,7 +143,7 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
         amount: first.transfer.amount,
       });
   }
-  return { found, unjudged, unasked };
+  return { found, unjudged, notAsked };
 }
 
 /** A transaction that logs a payment to a watched intent. */
