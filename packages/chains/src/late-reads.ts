@@ -1,4 +1,4 @@
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Address, Instant, TransactionHash } from '@pf/domain';
 import { RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { boundedCache } from '@pf/runtime';
 import { STEP_MS } from './networks.ts';
@@ -13,13 +13,15 @@ const AT_ONCE = 2;
  * for the end of a step, which takes no longer either.
  */
 const FRESH_MS = 2 * STEP_MS;
-/** Of so many it is known that no step asks for them. */
-const KNOWN_MAX = 2_000;
+/** Of so many it is known that no step asks for them, and so many wait for a place. */
+const KNOWN_MAX = 10_000;
 
 interface LateRead<T> {
   begunAt: Instant;
   outcome?: { readonly value: T } | { readonly error: unknown };
 }
+
+type Read<T> = (hash: TransactionHash) => Promise<T>;
 
 /**
  * What no step waits for: transactions that were not returned in time are read beside the steps, with all the time that
@@ -29,8 +31,9 @@ export class LateReads<T> {
   readonly #now: () => Instant;
   readonly #reads = new Map<TransactionHash, LateRead<T>>();
   readonly #known = boundedCache<TransactionHash, true>(KNOWN_MAX);
-  /** Those that have found no place, in the order in which they were first wanted, and how each is read. */
-  readonly #queue = new Map<TransactionHash, (hash: TransactionHash) => Promise<T>>();
+  /** Those that have found no place, by whom they pay: the recipient in front has the next turn. */
+  readonly #queue = new Map<Address, Map<TransactionHash, Read<T>>>();
+  readonly #waiting = new Set<TransactionHash>();
 
   /** @param now our clock */
   constructor(now: () => Instant) {
@@ -51,7 +54,7 @@ export class LateReads<T> {
   }
 
   /** Begins to read it, where there is room and it is not being read. @returns whether it has begun now */
-  begin(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
+  begin(hash: TransactionHash, read: Read<T>): boolean {
     if (this.room === 0 || this.#reads.has(hash)) return false;
     const late: LateRead<T> = { begunAt: this.#now() };
     this.#reads.set(hash, late);
@@ -63,21 +66,33 @@ export class LateReads<T> {
   }
 
   /**
-   * The same, by turns: where there is no place it is begun when one comes free, behind those that wait already. So
-   * what is never returned delays the others by its turn, and not for good.
-   * @returns false where it waits for that
+   * The same, by turns of the recipients: where there is no place it is begun when one comes free. So what is never
+   * returned delays others of its recipient by their turns, those of another by one, and none for good.
+   * @param recipient whom it pays
    */
-  beginInTurn(hash: TransactionHash, read: (hash: TransactionHash) => Promise<T>): boolean {
-    if (this.#reads.has(hash)) return true;
-    if (this.#queue.size === 0 && this.room > 0) return this.begin(hash, read);
-    if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, read);
-    return false;
+  beginInTurn(hash: TransactionHash, recipient: Address, read: Read<T>): void {
+    if (this.#reads.has(hash) || this.#waiting.has(hash)) return;
+    if (this.#waiting.size === 0 && this.room > 0) this.begin(hash, read);
+    else if (this.#waiting.size < KNOWN_MAX || this.#makesRoomFor(recipient)) {
+      this.#waiting.add(hash);
+      this.#queue.set(recipient, (this.#queue.get(recipient) ?? new Map<TransactionHash, Read<T>>()).set(hash, read));
+    }
+  }
+
+  /** Of whom most wait, the last one gives way to one of whom fewer do. */
+  #makesRoomFor(recipient: Address): boolean {
+    const crowd = [...this.#queue.values()].reduce((one, other) => (other.size > one.size ? other : one));
+    const [last] = [...crowd.keys()].slice(-1);
+    if (last === undefined || crowd.size <= (this.#queue.get(recipient)?.size ?? 0) + 1) return false;
+    crowd.delete(last);
+    return this.#waiting.delete(last);
   }
 
   /** The chain has changed: of what is being read nothing is used. */
   forget(): void {
     for (const late of this.#reads.values()) late.begunAt = Number.NEGATIVE_INFINITY;
     this.#queue.clear();
+    this.#waiting.clear();
   }
 
   /**
@@ -97,11 +112,20 @@ export class LateReads<T> {
       } else if (!(outcome.error instanceof RpcUnavailableError || outcome.error instanceof RpcUpstreamError))
         throw outcome.error;
     }
-    for (const [hash, read] of this.#queue) {
-      if (this.room === 0) break;
-      this.#queue.delete(hash);
-      this.begin(hash, read);
-    }
+    this.#beginWaiting();
     return come;
+  }
+
+  #beginWaiting(): void {
+    // One that is set again comes at the end.
+    for (const [recipient, own] of this.#queue) {
+      const [first] = own;
+      if (this.room === 0 || first === undefined) return;
+      this.#queue.delete(recipient);
+      own.delete(first[0]);
+      this.#waiting.delete(first[0]);
+      if (own.size > 0) this.#queue.set(recipient, own);
+      this.begin(...first);
+    }
   }
 }

@@ -1,7 +1,14 @@
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Address, Instant, TransactionHash } from '@pf/domain';
 import { type RpcNode, type RpcPool, RpcUnavailableError, RpcUpstreamError } from '@pf/rpc';
 import { LateReads } from './late-reads.ts';
 import { STEP_MS } from './networks.ts';
+
+/** A transaction, the block that it is in by the first upstream, and whom it pays. */
+export interface LateShowing {
+  readonly hash: TransactionHash;
+  readonly block: bigint;
+  readonly recipient: Address;
+}
 
 /** What two upstreams each say of transactions, of which no step waits for one: nothing is final by one alone. */
 export interface LateShowings<Said> {
@@ -9,12 +16,10 @@ export interface LateShowings<Said> {
   /** What has come since the last step. Null: no second upstream has responded. */
   readonly come: ReadonlyMap<TransactionHash, readonly Said[] | null>;
   /**
-   * It was not returned in time: it is read beside the steps, where there is room, by turns.
-   * @param block where it is by the first upstream
+   * It was not returned in time: it is read beside the steps, by turns of those whom the transactions pay.
    * @param first as of doubleCheck()
-   * @returns false where there is no room
    */
-  readonly begin: (hash: TransactionHash, block: bigint, first?: string | null) => boolean;
+  readonly begin: (late: LateShowing, first?: string | null) => void;
   /** False where the step has waited long enough for what is late. What it does not ask for then is due as before. */
   readonly hasTime: () => boolean;
   /** The step has waited for what is late, in ms. */
@@ -23,6 +28,12 @@ export interface LateShowings<Said> {
 
 /** A step that has waited so long for what is late leaves the rest to the next, in ms. */
 const LATE_MS = 500;
+
+/** The time of a step, or of a part of it, for what is late. */
+export function newTime(): Pick<LateShowings<unknown>, 'hasTime' | 'waited'> {
+  let waitedMs = 0;
+  return { hasTime: () => waitedMs < LATE_MS, waited: (ms) => void (waitedMs += ms) };
+}
 
 /** How upstreams are asked in a step, and what each has told of one. */
 interface Asking<One, Told> {
@@ -35,8 +46,10 @@ interface Asking<One, Told> {
 
 /**
  * As doubleCheck() of the pool, for a step, which waits a moment only. What one upstream has not returned in time is
- * not waited for at the next; only where it has returned nothing at all, another one may be quicker.
+ * not waited for at the next; only where it has returned nothing at all, another one may be quicker: once. What is told
+ * is of the same two upstreams for all: what one of these lacks and a third has shown is read beside the steps, alone.
  * @param first as of doubleCheck()
+ * @param seconds what this has waited counts there. Absent: it counts nowhere, as the step asks no more
  * @returns what was told, null where no second upstream responds; and what no step asks for again
  */
 export async function doubleCheckSoon<One, Told>(
@@ -45,13 +58,14 @@ export async function doubleCheckSoon<One, Told>(
   first: string | null,
   all: readonly One[],
   { ask, isLate, isLacking }: Asking<One, Told>,
-  seconds: Pick<LateShowings<unknown>, 'waited'> | undefined,
+  seconds?: Pick<LateShowings<unknown>, 'waited'>,
 ): Promise<{ readonly told: readonly [Told, ...Told[]] | null; readonly late: ReadonlySet<One> }> {
   /** At the last one that was asked, and at those before it that have returned something. */
   const late = new Set<One>();
   const everLate = new Set<One>();
   const shownBy = new Map<Told, ReadonlySet<One>>();
   const isAllLate = (): boolean => late.size === all.length;
+  let further = 0;
   const began = performance.now();
   const told = await pool.doubleCheck(
     node,
@@ -67,13 +81,18 @@ export async function doubleCheckSoon<One, Told>(
       shownBy.set(said, inTime);
       return said;
     },
-    (said) => isAllLate() || all.some((one) => !late.has(one) && isLacking(said, one)),
+    (said) => (isAllLate() ? further++ === 0 : all.some((one) => !late.has(one) && isLacking(said, one))),
     { alone: false },
   );
   const isShown = (one: One): boolean => told?.every((said) => shownBy.get(said)?.has(one) === true) === true;
   const notShown = told === null ? [] : [...everLate].filter((one) => !isShown(one));
   if (notShown.length > 0) seconds?.waited(performance.now() - began);
-  return { told, late: new Set(notShown) };
+  const isLackingIn = (some: Iterable<Told>, one: One): boolean => [...some].some((said) => isLacking(said, one));
+  const others = [...shownBy].filter(([said]) => told?.includes(said) === false);
+  const isShownElsewhere = (one: One): boolean =>
+    others.some(([said, inTime]) => inTime.has(one) && !isLacking(said, one));
+  const elsewhere = told === null ? [] : all.filter((one) => isLackingIn(told, one) && isShownElsewhere(one));
+  return { told, late: new Set([...notShown, ...elsewhere]) };
 }
 
 /** How one upstream alone is asked. */
@@ -110,16 +129,14 @@ export class SecondReader<Said> {
     const reads = this.#reads;
     const come = reads.collect();
     for (const [hash, said] of come) if (said === null || said.some(this.#reading.isUnread)) reads.note(hash);
-    let waitedMs = 0;
     return {
       reads,
       come,
-      begin: (hash, block, first = null) => {
+      begin: ({ hash, block, recipient }, first = null) => {
         reads.note(hash);
-        return reads.beginInTurn(hash, (one) => this.#read(one, block, first));
+        reads.beginInTurn(hash, recipient, () => this.#read(hash, block, first));
       },
-      hasTime: () => waitedMs < LATE_MS,
-      waited: (ms) => void (waitedMs += ms),
+      ...newTime(),
     };
   }
 

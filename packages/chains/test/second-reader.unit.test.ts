@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { TransactionHash } from '@pf/domain';
+import type { Address, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { doubleCheckSoon, SecondReader } from '../src/second-reader.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
+const RECIPIENT = `0x${'cd'.repeat(20)}` as Address;
 const node = { name: 'node.example' } as RpcNode;
 /** The second upstream is unavailable. */
 const alonePool = {
@@ -27,7 +28,7 @@ describe('a reading beside the steps of what makes payments final', () => {
       isUnread: () => false,
       unread: () => '',
     });
-    reader.collect().begin(HASH, 1n);
+    reader.collect().begin({ hash: HASH, block: 1n, recipient: RECIPIENT });
     await setImmediate();
     const { come, reads } = reader.collect();
     expect([...come]).toEqual([[HASH, null]]);
@@ -64,21 +65,14 @@ describe('upstreams that are asked in a step', () => {
       },
     } as unknown as RpcPool;
     const asked: string[] = [];
-    const { late } = await doubleCheckSoon(
-      pool,
-      node,
-      null,
-      ['late', 'lacking', 'shown'],
-      {
-        ask: ({ name }, some) => {
-          asked.push(`${name} ${some.join(' ')}`);
-          return Promise.resolve(new Set(name === 'second.example' ? ['shown'] : some));
-        },
-        isLate: (shown, one) => one === 'late' && !shown.has(one),
-        isLacking: (shown, one) => !shown.has(one),
+    const { late } = await doubleCheckSoon(pool, node, null, ['late', 'lacking', 'shown'], {
+      ask: ({ name }, some) => {
+        asked.push(`${name} ${some.join(' ')}`);
+        return Promise.resolve(new Set(name === 'second.example' ? ['shown'] : some));
       },
-      undefined,
-    );
+      isLate: (shown, one) => one === 'late' && !shown.has(one),
+      isLacking: (shown, one) => !shown.has(one),
+    });
     expect(asked).toEqual([
       'second.example late lacking shown',
       'third.example lacking shown',

@@ -399,8 +399,8 @@ export const ERRORS = {
     causedBy: 'caller',
     message: 'No node of the chain shows a transaction with this hash yet. Retry the request.',
     cause:
-      'The wallet sent the transaction moments ago, or did not send it; or it is in a block of the last hour, and no ' +
-      'node can show now what the calls in it have paid. The intent was not claimed.',
+      'The wallet sent the transaction moments ago, or did not send it; or it is not as the service builds one, and ' +
+      'no node can show yet what it has paid. The intent was not claimed.',
     remedy:
       'Send the same request again after `details.retry_after` seconds. A payment that lands is found in any case, ' +
       'by its reference.',

@@ -28,7 +28,7 @@ const PORT_TRIES = 20;
 /** The chain of an existing ledger, or a new one with its genesis. */
 async function openChain(
   ledger: Ledger,
-  { slotMs = 400, finalitySlots = 4, paused = false, genesisHash }: NodeOptions,
+  { slotMs = 200, finalitySlots = 4, paused = false, genesisHash }: NodeOptions,
 ): Promise<{ chain: Chain; genesisHash: string }> {
   const runtime = new Runtime();
   const kept = ledger.fact('clock', clockState);

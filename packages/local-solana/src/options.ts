@@ -10,7 +10,7 @@ export interface NodeOptions {
   readonly host?: string;
   /** The folder of the ledger; absent: in memory. */
   readonly ledger?: string;
-  /** ms per slot. Default 400. */
+  /** ms per slot. Default 200. */
   readonly slotMs?: number;
   /** Slots until a block is final. Default 4. */
   readonly finalitySlots?: number;

@@ -256,13 +256,15 @@ export class RpcPool {
     lacks: (result: T) => boolean = () => false,
     { alone } = { alone: true },
   ): Promise<readonly [T, ...T[]] | null> {
-    if (first !== null && first !== node.name) {
+    const asked = new Set(first === null ? [node.name] : [node.name, first]);
+    const ownOrAnother = async (): Promise<T> => {
       const own = await work(node);
-      const other = lacks(own) ? await this.#onOneThat(lacks, [node.name, first], work) : null;
-      return [other === null || lacks(other) ? own : other];
-    }
-    const other = await this.#onOneThat(lacks, [node.name], work);
-    if (other !== null) return first === null ? [other, await work(node)] : [other];
+      const another = lacks(own) ? await this.#onOneThat(lacks, asked, work) : null;
+      return another === null || lacks(another) ? own : another;
+    };
+    if (first !== null && first !== node.name) return [await ownOrAnother()];
+    const other = await this.#onOneThat(lacks, asked, work);
+    if (other !== null) return first === null ? [other, await ownOrAnother()] : [other];
     if (!alone && this.size > 1) return null;
     const now = performance.now();
     const isAwaited = this.#upstreams.some((upstream) => upstream.node !== node && upstream.isAwaited(now));
@@ -272,18 +274,19 @@ export class RpcPool {
   /**
    * The result of the first healthy upstream that knows; of the first that responds where none does; null where none
    * responds.
-   * @param than the names of those that are not asked
+   * @param asked the names of those that are not asked; gains those that are
    */
   async #onOneThat<T>(
     lacks: (result: T) => boolean,
-    than: readonly string[],
+    asked: Set<string>,
     work: (node: RpcNode) => Promise<T>,
   ): Promise<T | null> {
     const now = performance.now();
     const waits = { deadline: this.#deadline(), canMoveOn: true, isUrgent: false };
     const lacking: T[] = [];
     for (const upstream of this.#inOrder()) {
-      if (than.includes(upstream.node.name) || !upstream.isUp(now)) continue;
+      if (asked.has(upstream.node.name) || !upstream.isUp(now)) continue;
+      asked.add(upstream.node.name);
       const attempt = await this.#attempt(upstream, work, waits);
       if (attempt.kind === 'failed') continue;
       if (!lacks(attempt.value)) return attempt.value;

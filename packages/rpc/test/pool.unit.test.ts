@@ -236,6 +236,11 @@ describe('RpcPool', () => {
       expect(await again(over(first.url, second.url, third.url), null)).toEqual([3n, 1n]);
     });
 
+    it('asks the third where it is not known who was the first, and the one in use has no history', async () => {
+      expect(await again(over(second.url, first.url, third.url), null)).toEqual([1n, 3n]);
+      expect(first.calls.get('eth_getTransactionCount')).toBe(1);
+    });
+
     it('asks the third where the second does not respond', async () => {
       second.faults = [{ kind: 'status', status: 500 }];
       expect(await again(over(first.url, second.url, third.url), first)).toEqual([3n]);

@@ -114,7 +114,7 @@ async function paidAlone(api: ApiClient, watched: Watched): Promise<number> {
 
 const [base, solana, tempo] = await Promise.all([
   startAnvil({ blockMs: 250 }),
-  startSolana({ slotMs: 400 }),
+  startSolana({ slotMs: 200 }),
   startTempo({ blockMs: 500 }),
 ]);
 const chains: readonly (readonly [string, StackChain])[] = [

@@ -121,7 +121,7 @@ async function paid(id: string, withinMs = 45_000): Promise<void> {
 beforeAll(async () => {
   const [base, solana, tempo] = await Promise.all([
     startAnvil({ blockMs: 250 }),
-    startSolana({ slotMs: 400 }),
+    startSolana({ slotMs: 200 }),
     startTempo({ blockMs: 500 }),
   ]);
   chains = { base, solana, tempo };

@@ -5,10 +5,10 @@ import { CHAINS } from './chains.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Settings } from '../stack/settings.ts';
 
-/** Devnet's slots take 200 ms; those would cost twice the CPU all day. */
-const SLOT_MS = 400;
-/** Slots until a slot is finalized: 3.2 s, instead of about 13 s on the real network. */
-const FINALITY_SLOTS = 8;
+/** As those of devnet and mainnet since 2026. */
+const SLOT_MS = 200;
+/** Slots until a slot is finalized: 3.2 s. With Alpenglow a slot is final at once, without it after some 13 s. */
+const FINALITY_SLOTS = 16;
 
 /** The local Solana: a node's JSON-RPC around the real runtime, which keeps its ledger in the data folder. */
 export function solanaSpec(settings: Settings): { spec: ProcessSpec; url: string } {

@@ -547,8 +547,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: nothing is final that one of two upstreams has seen and shows again',
     file: `${src}/observe/second-showing.ts`,
-    guard: '          null,\n          asked,',
-    instead: '          node.name,\n          asked,',
+    guard: 'doubleCheckSoon<One, Shows>(pool, node, null,',
+    instead: 'doubleCheckSoon<One, Shows>(pool, node, node.name,',
     test: { file: liar, name: 'a payment is reported where upstream 1 of two shows it as that of another' },
   },
   {
@@ -564,7 +564,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what a second upstream has not shown in time is read beside the steps',
     file: `${src}/observe/second-showing.ts`,
-    guard: 'memory.unshown.lacked(name(one), now);\n      seconds?.begin(hash, block);',
+    guard: 'memory.unshown.lacked(name(one), now);\n      seconds?.begin(placeOf(one));',
     instead: 'memory.unshown.lacked(name(one), now);',
     test: {
       file: finals,
@@ -574,7 +574,7 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Base: what is read beside the steps to be final is asked for by none',
     file: `${src}/observe/second-showing.ts`,
-    guard: 'else if (isLate) seconds.begin(hash, block);',
+    guard: 'else if (isLate) seconds?.begin(place);',
     instead: 'else if (isLate) asked.push(one);',
     test: {
       file: finals,

@@ -186,8 +186,8 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'What one upstream has not returned in time is asked of the next where it has returned nothing',
     file: SECOND,
-    guard: '(said) => isAllLate() || ',
-    instead: '(said) => ',
+    guard: 'isAllLate() ? further++ === 0 : ',
+    instead: '',
     test: { file: finals, name: 'is final at once by a third upstream, where the second returns nothing in time' },
   },
   {
@@ -207,16 +207,30 @@ export const solanaGuards: readonly Mutant[] = [
   {
     name: 'What is never returned is read beside the steps by turns with what is late',
     file: 'packages/chains/src/late-reads.ts',
-    guard: 'if (this.#queue.size < KNOWN_MAX || this.#queue.has(hash)) this.#queue.set(hash, read);',
-    instead: '',
+    guard: 'else if (this.#waiting.size < KNOWN_MAX || this.#makesRoomFor(recipient)) {',
+    instead: 'else if (this.#waiting.size < 0) {',
     test: { file: crowds, name: 'becomes final within its turn' },
   },
   {
-    name: 'Solana: a deposit that has found no place to be read is due as before',
-    file: `${OBSERVE}/finality.ts`,
-    guard: 'if (!seconds.begin(hash, block, first)) left.add(one);',
-    instead: 'seconds.begin(hash, block, first);',
-    test: { file: crowds, name: 'becomes final as a deposit within its turn' },
+    name: 'What is never returned goes by turns of the recipients beside the steps',
+    file: 'packages/chains/src/late-reads.ts',
+    guard: '      this.#queue.delete(recipient);\n',
+    instead: '',
+    test: { file: crowds, name: 'becomes final after one turn where all others pay another recipient' },
+  },
+  {
+    name: 'Of a batch what two upstreams lack keeps none from becoming final that a third has shown',
+    file: SECOND,
+    guard: 'new Set([...notShown, ...elsewhere])',
+    instead: 'new Set(notShown)',
+    test: { file: crowds, name: 'becomes final by two of three upstreams beside one that two of them refuse' },
+  },
+  {
+    name: 'Of three upstreams any two that show a payment make it final',
+    file: 'packages/rpc/src/pool.ts',
+    guard: '[other, await ownOrAnother()]',
+    instead: '[other, await work(node)]',
+    test: { file: crowds, name: 'becomes final after a restart by the two of three upstreams that show it' },
   },
   {
     name: 'A gateway that fails with one transaction is well for others',

@@ -387,8 +387,8 @@ export const watcherGuards: readonly Mutant[] = [
   {
     name: 'Logs are read a second time from another upstream than the first time',
     file: 'packages/rpc/src/pool.ts',
-    guard: 'if (first !== null && first !== node.name) {',
-    instead: "if (first === '') {",
+    guard: 'if (first !== null && first !== node.name) return',
+    instead: "if (first === '') return",
     test: {
       file: 'packages/rpc/test/pool.unit.test.ts',
       name: 'reads again from an upstream that has not read the first time',

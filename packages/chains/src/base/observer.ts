@@ -298,8 +298,9 @@ async function finish(
   memory.tagsAskedAt = now;
   const rescan = await readSafe(context, position, news, safe);
   const doubting = { ...context, seconds: seconds.collect() };
-  const finals = await finalize(doubting, least(news.reached.number, finalized?.number ?? 0n));
-  const arrived = await finalizeArrivals(doubting, least(news.reached.number, finalized?.number ?? 0n));
+  const through = least(news.reached.number, finalized?.number ?? 0n);
+  // At the same time: what is late of one kind costs the other nothing.
+  const [finals, arrived] = await Promise.all([finalize(doubting, through), finalizeArrivals(doubting, through)]);
   const seen = [rescan.found, finals.seen].reduce<readonly Seen[]>(withSeen, position.seen);
   // Unreported landings of an intent come first: the transaction that used the nonce may have paid it.
   const waiting = new Set(

@@ -134,9 +134,11 @@ export class SolanaAdapter implements ChainAdapter {
       const found = await node.call(refusable(getTransactionBytes(hash)));
       // Missing, or of an unknown version: no payment either way.
       if (found === null || found instanceof RpcRefusedError) return null;
-      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs.
+      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs. What the
+      // transaction has paid tells where they cannot be read.
       const decoded = decodeSigned(found);
-      return decoded.ok && decoded.value.hash === hash ? signedTransaction(found, decoded.value) : null;
+      if (!decoded.ok) return { hash, raw: found };
+      return decoded.value.hash === hash ? signedTransaction(found, decoded.value) : null;
     };
     if (look !== undefined) return this.#pool.inTurn(look, read);
     let answered = false;
@@ -159,7 +161,7 @@ export class SolanaAdapter implements ChainAdapter {
     fulfiller: Address,
     sent: boolean,
   ): Promise<Verification> {
-    return verifyPayment(this.#pool, transaction, terms, fulfiller, sent, this.#heads.slots);
+    return verifyPayment(this.#pool, this.network, transaction, terms, fulfiller, sent, this.#heads.slots);
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {

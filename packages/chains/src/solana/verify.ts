@@ -12,10 +12,12 @@ import {
 import type { Address } from '@solana/kit';
 import type { RpcPool } from '@pf/rpc';
 import { getLatestBlockhash } from './calls.ts';
-import type { Differences, SignedTransaction, Verification } from '../port.ts';
+import type { Differences, Network, SignedTransaction, Verification, WatchSet } from '../port.ts';
+import { verifyLanded } from '../verify-landed.ts';
 import { FEE_MAX, feeOf, SPONSORED_FEE_MAX } from './fees.ts';
 import type { NewestHead } from '../newest-head.ts';
 import { landability } from './landable.ts';
+import { judgeAgain } from './observe/judge-again.ts';
 import { accountsOf, decimalsOf, memoOf, type PaymentAccounts } from './payment.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
@@ -268,25 +270,34 @@ function unused({ accounts, instructions }: DecodedTransaction): readonly Addres
   return accounts.filter((_account, place) => place > 0 && !used.has(place));
 }
 
-/** Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. */
+/**
+ * Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. One that was
+ * sent and is not as we build it is judged by what it has paid: wallets send other versions and further instructions.
+ */
 export async function verifyPayment(
   pool: RpcPool,
+  network: Network,
   signed: SignedTransaction,
   terms: PaymentTerms,
   fulfiller: WalletAddress,
   sent: boolean,
   slots: NewestHead,
 ): Promise<Verification> {
+  const { hash } = signed;
+  const lifetimeNow = async () => (await pool.call(getLatestBlockhash('processed'))).value.lastValidBlockHeight;
+  const other = async (differs: Differences): Promise<Verification> => {
+    if (!sent) return { kind: 'mismatch', differs };
+    const lifetime = { kind: 'block_height', lastValid: await lifetimeNow() } as const;
+    const judge = (watch: WatchSet) => pool.run((node) => judgeAgain(pool, node, network, watch, hash));
+    return verifyLanded({ hash, terms, lifetime, judge, alias: null, differs }, fulfiller);
+  };
   const decoded = decodeSigned(signed.raw);
   if (!decoded.ok)
-    return {
-      kind: 'mismatch',
-      differs: { transaction: { expected: 'a Solana transaction of version 0', actual: decoded.problem } },
-    };
+    return other({ transaction: { expected: 'a Solana transaction of version 0', actual: decoded.problem } });
   const differs = await differences(decoded.value, terms, fulfiller);
-  if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
+  if (Object.keys(differs).length > 0) return other(differs);
   const { lastValid, reason } = sent
-    ? { lastValid: (await pool.call(getLatestBlockhash('processed'))).value.lastValidBlockHeight, reason: null }
+    ? { lastValid: await lifetimeNow(), reason: null }
     : await landability(pool, signed, decoded.value, await accountsOf(terms, fulfiller), slots);
   if (reason !== null) return { kind: 'rejected', reason };
   return {

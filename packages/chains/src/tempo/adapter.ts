@@ -87,7 +87,7 @@ export class TempoAdapter extends EvmAdapter {
     fulfiller: Address,
     sent: boolean,
   ): Promise<Verification> {
-    return verifyPayment(this.pool, this.#now(), transaction, terms, fulfiller, sent);
+    return verifyPayment(this.pool, this.network, this.#now(), transaction, terms, fulfiller, sent);
   }
 
   broadcast(transaction: SignedTransaction): Promise<BroadcastResult> {

@@ -146,13 +146,12 @@ export class TempoObserver implements ChainObserver {
       finalize: async ({ news, firstReader }) => {
         const rereading: Scan = { ...context, noteSightings: (...reading) => sightedAgain.push(reading) };
         const reread = await this.#reread(rereading, { ...position, firstReader }, news.whole, now);
-        const { observations, warnings } = await this.#finality.finalize(context, now);
-        return {
-          reread,
-          observations,
-          warnings,
-          deposits: await this.#arrivals.finalize(context, position.reread, now),
-        };
+        // At the same time: what is late of one kind costs the other nothing.
+        const [finality, deposits] = await Promise.all([
+          this.#finality.finalize(context, now),
+          this.#arrivals.finalize(context, position.reread, now),
+        ]);
+        return { reread, ...finality, deposits };
       },
       confirm: ({ news, again, outcomes }, { reread, ...finals }) => {
         const late = [...reread.found, ...again.found];

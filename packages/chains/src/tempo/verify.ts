@@ -1,12 +1,14 @@
-import type { Address, Instant, PaymentTerms } from '@pf/domain';
+import type { Address, Instant, PaymentTerms, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { getAddress } from 'ethers/address';
 import { bestLandability } from '../landability.ts';
-import type { Differences, SignedTransaction, Verification } from '../port.ts';
+import type { Differences, Network, SignedTransaction, Verification } from '../port.ts';
+import { verifyLanded } from '../verify-landed.ts';
 import { decodePayment } from './calldata.ts';
 import { whyItCannotLand } from './landable.ts';
-import { referenceIn } from './mpp.ts';
+import { mppNameOf, referenceIn } from './mpp.ts';
 import { nonceName } from './nonce.ts';
+import { judgeAgain } from './observe/judge-again.ts';
 import { decodeSigned, feePayerOf, signerOf, type TempoTransaction } from './signed-transaction.ts';
 
 /** The checksummed address; null where there is none. */
@@ -46,9 +48,13 @@ export function differences(transaction: TempoTransaction, terms: PaymentTerms, 
   return differs;
 }
 
-/** Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. */
+/**
+ * Checks a signed transaction against the terms and, unless it was `sent` already, whether it can land. One that was
+ * sent and is not as we build it is judged by its receipt: wallets send other types, and sign with access keys.
+ */
 export async function verifyPayment(
   pool: RpcPool,
+  network: Network,
   now: Instant,
   signed: SignedTransaction,
   terms: PaymentTerms,
@@ -56,14 +62,13 @@ export async function verifyPayment(
   sent: boolean,
 ): Promise<Verification> {
   const decoded = decodeSigned(signed.raw);
+  const other = (differs: Differences): Promise<Verification> | Verification =>
+    sent ? verifySent(pool, network, now, signed.hash, terms, fulfiller, differs) : { kind: 'mismatch', differs };
   if (!decoded.ok)
-    return {
-      kind: 'mismatch',
-      differs: { type: { expected: '0x76', actual: `0x${(signed.raw[0] ?? 0).toString(16).padStart(2, '0')}` } },
-    };
+    return other({ type: { expected: '0x76', actual: `0x${(signed.raw[0] ?? 0).toString(16).padStart(2, '0')}` } });
   const transaction = decoded.value;
   const differs = differences(transaction, terms, fulfiller);
-  if (Object.keys(differs).length > 0) return { kind: 'mismatch', differs };
+  if (Object.keys(differs).length > 0) return other(differs);
   if (!sent) {
     const { reason } = await bestLandability(pool, async (node) => ({
       reason: await whyItCannotLand(node, now, signed, transaction, terms, fulfiller),
@@ -81,4 +86,27 @@ export async function verifyPayment(
       terms,
     },
   };
+}
+
+function verifySent(
+  pool: RpcPool,
+  network: Network,
+  now: Instant,
+  hash: TransactionHash,
+  terms: PaymentTerms,
+  fulfiller: Address,
+  differs: Differences,
+): Promise<Verification> {
+  return verifyLanded(
+    {
+      hash,
+      terms,
+      // It is in a block. Should the chain lose it, it is as one that has expired.
+      lifetime: { kind: 'time', validBefore: BigInt(Math.floor(now / 1_000)) },
+      judge: (watch) => pool.run((node) => judgeAgain(pool, node, network, watch, hash)),
+      alias: mppNameOf(terms),
+      differs,
+    },
+    fulfiller,
+  );
 }

@@ -180,6 +180,33 @@ describe('a payment on Base beside one that a second upstream does not show in t
     expect([...watcher.watched.openDeposits()]).toHaveLength(0);
   });
 
+  it('does not delay a deposit, however many payments are late', async () => {
+    const CROWD = 90;
+    const crowd = Array.from({ length: CROWD }, (_, at) => of((at + 100).toString(16)));
+    const landed = async (): Promise<readonly Hex[]> => {
+      for (const [at, one] of crowd.entries()) watcher.watched.add(`pi_${at}`, one);
+      watcher.watched.own(terms.requestor, 'acct_1');
+      await observed(1);
+      const unnamed = honest({ ...terms, reference: `0x${'09'.repeat(32)}` as Reference });
+      const [, ...late] = chain.mine(unnamed, ...crowd.map(honest));
+      await observed(20);
+      expect([[...watcher.watched.openDeposits()].length, [...watcher.watched.settling()].length]).toEqual([1, CROWD]);
+      become();
+      return late;
+    };
+    const finalAfter = async (): Promise<number> => {
+      const began = time.passed;
+      for (let step = 0; step < 60 && [...watcher.watched.openDeposits()].length > 0; step += 1) await observed(1);
+      return time.passed - began;
+    };
+    await landed();
+    const usual = await finalAfter();
+    open();
+    const late = await landed();
+    delay(upstreams.slice(1), [RECEIPT], late, NEVER);
+    expect((await finalAfter()) - usual).toBeLessThan(DELAY_MAX_MS);
+  });
+
   it.each([1_600, NEVER])(
     'is confirmed in its usual time where the second upstream says after %d ms that it lacks a submission',
     async (ms) => {

@@ -102,6 +102,31 @@ describe('a payment on Tempo beside one that a second upstream does not show in 
     expect((await observed(400)).get('pi_theirs landed finalized')).toBeLessThan(30_000);
   });
 
+  it('becomes final soon where others are late in every step for the first time', async () => {
+    const crowd = Array.from({ length: 120 }, (_, at) => ({
+      ...terms,
+      reference: `0x${(at + 256).toString(16).padStart(64, '0')}` as Reference,
+    }));
+    for (const [at, one] of crowd.entries()) watcher.watched.add(`pi_${at}`, one);
+    await observed(1);
+    // The second upstream lacks it at first.
+    const [mine] = land(terms);
+    const second = upstreams[1] as VirtualUpstream;
+    const respond = second.respond;
+    second.respond = (method, params) => (params[0] === mine ? null : respond(method, params));
+    await observed(3);
+    second.respond = respond;
+    const late = new Set<unknown>();
+    second.takes = (method, [hash]) => (method === RECEIPT && late.has(hash) ? NEVER : 20);
+    const found = new Map<string, number>();
+    const began = time.passed;
+    for (let step = 0; step < 60 && !found.has('pi_mine landed finalized'); step += 1) {
+      for (const hash of land(...crowd.slice(2 * step, 2 * step + 2))) late.add(hash);
+      for (const [what] of await observed(1)) found.set(what, time.passed - began);
+    }
+    expect(found.get('pi_mine landed finalized')).toBeLessThan(10_000);
+  });
+
   it('ends an expired submission that the first upstream is slow to say it has no receipt of', async () => {
     const absent: Hex = `0x${'ee'.repeat(32)}`;
     const hash = absent as string as TransactionHash;

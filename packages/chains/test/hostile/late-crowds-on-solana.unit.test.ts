@@ -13,7 +13,12 @@ import { NEVER, virtualPool, VirtualTime, type VirtualUpstream, virtualUpstreams
 const TRANSACTION = 'getTransaction';
 const CROWD = 30;
 const QUICK_MS = 20;
-const terms = Array.from({ length: CROWD + 1 }, () => termsIn('USDC'));
+/** Of a crowd each pays a recipient of its own. Another crowd pays one. */
+const { requestor } = termsIn('USDC');
+const terms = Array.from({ length: 2 * CROWD + 1 }, (_, at) => ({
+  ...termsIn('USDC'),
+  ...(at > CROWD && { requestor }),
+}));
 const shown = await Promise.all(
   terms.map(async (one, number) => shownAs(signedBy(await blobFor(one)), one, { number, slot: SLOT })),
 );
@@ -86,6 +91,12 @@ describe('a payment on Solana that is late behind a crowd of transactions that a
     expect(await finalAfter(HONEST)).toBeLessThan((CROWD / 2) * 5_000);
   });
 
+  it('becomes final after one turn where all others pay another recipient', async () => {
+    await confirmed([...Array.from({ length: CROWD }, (_, at) => CROWD + 1 + at), MINE]);
+    slow([0, 1], hashes.slice(CROWD + 1));
+    expect(await finalAfter(HONEST)).toBeLessThan(15_000);
+  });
+
   it('becomes final as a deposit within its turn', async () => {
     await confirmed(crowd(12), true);
     slow([0, 1], hashes.slice(0, 12));
@@ -130,6 +141,34 @@ describe('a payment on Solana that is late behind a crowd of transactions that a
     first.respond = chain.respond;
     slow([0], hashes.slice(0, 1));
     expect(await finalAfter(hashes[0] as TransactionHash)).toBeLessThan(10_000);
+  });
+
+  it('becomes final after a restart by the two of three upstreams that show it', async () => {
+    open(3);
+    await confirmed([MINE]);
+    const one = upstreams[0] as VirtualUpstream;
+    const send = one.send.bind(one);
+    one.send = (all) => {
+      if (!all.some(({ method, params: [first] }) => method === TRANSACTION && first === HONEST)) return send(all);
+      throw new RpcUpstreamError('504', 'maybe', undefined, 'http');
+    };
+    watcher = watcher.restart(new SolanaObserver(networkOf(DEVNET), pool, time.now));
+    expect(await finalAfter(HONEST, 60)).toBeLessThan(15_000);
+  });
+
+  it('becomes final by two of three upstreams beside one that two of them refuse', async () => {
+    open(3);
+    await confirmed([0, MINE]);
+    const [refused] = hashes as [TransactionHash];
+    const lacks = (at: number, which: readonly TransactionHash[]): void => {
+      const one = upstreams[at] as VirtualUpstream;
+      one.respond = (method, params) =>
+        method === TRANSACTION && which.includes(params[0] as TransactionHash) ? null : chain.respond(method, params);
+    };
+    lacks(1, [refused, HONEST]);
+    lacks(2, [refused]);
+    watcher = watcher.restart(new SolanaObserver(networkOf(DEVNET), pool, time.now));
+    expect(await finalAfter(HONEST, 60)).toBeLessThan(15_000);
   });
 
   it('does not delay a deposit that is returned at once', async () => {

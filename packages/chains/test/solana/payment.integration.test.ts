@@ -408,6 +408,35 @@ describe('Solana adapter', () => {
       expect(verification.transaction.lifetime.lastValid).toBeGreaterThanOrEqual(lifetime.lastValid + 50n);
     });
 
+    describe('of what a wallet sent itself with a further instruction', () => {
+      const tip: Change = (instructions) => [
+        ...instructions,
+        SystemProgram.transfer({
+          fromPubkey: new PublicKey(payer(3).address),
+          toPubkey: new PublicKey(payer(4).address),
+          lamports: 1_000,
+        }),
+      ];
+      it('is a payment where it has paid exactly these terms, and none before it has landed', async () => {
+        const terms = newTerms();
+        const transaction = await signed(terms, payer(3), tip);
+        const judge = (asked: PaymentTerms, sent: boolean) =>
+          solana.adapter.verify(transaction, asked, payer(3).address, sent);
+        expect(await judge(terms, false)).toMatchObject({ kind: 'mismatch' });
+        expect(await judge(terms, true)).toEqual({ kind: 'unseen' });
+        expect(await solana.adapter.broadcast(transaction)).toEqual({ kind: 'taken' });
+        await solana.land();
+        expect(await judge(terms, true)).toMatchObject({
+          kind: 'verified',
+          transaction: { hash: transaction.hash, sender: payer(3).address, lifetime: { kind: 'block_height' } },
+        });
+        expect(await judge({ ...terms, amount: terms.amount + 1n }, true)).toEqual({
+          kind: 'mismatch',
+          differs: { amount: { expected: '3000001', actual: '3000000' } },
+        });
+      });
+    });
+
     it('pays when it lands, also in PYUSD and signed by @solana/kit', async () => {
       const terms = newTerms('PYUSD');
       const by = payer(5);

@@ -421,20 +421,56 @@ describe('Tempo adapter', () => {
       expect(await balance('USDC', account.address)).toBe(0n);
     });
 
-    it('names the type of a payment that a wallet sent as another type of transaction', async () => {
-      const terms = newTerms();
-      const text = await chain.tempo.rpc<Hex>('eth_sendTransaction', {
-        from: payer(8).address,
-        to: tokenOf('USDC'),
-        data: transfer(terms.requestor, terms.amount),
-        gas: toHex(500_000),
+    describe('of a payment that a wallet sent as another type of transaction', () => {
+      const withMemo = ({ requestor, reference }: PaymentTerms, amount: bigint): Hex =>
+        encodeFunctionData({
+          abi: Abis.tip20,
+          functionName: 'transferWithMemo',
+          args: [requestor as string as Hex, amount, reference as string as Hex],
+        });
+      /** By the eighth payer. @returns what is said of it */
+      async function sent(terms: PaymentTerms, data: Hex, isMined = true, fulfiller = payer(8).address) {
+        const text = await chain.tempo.rpc<Hex>('eth_sendTransaction', {
+          from: payer(8).address,
+          to: tokenOf('USDC'),
+          data,
+          gas: toHex(500_000),
+        });
+        if (isMined) await chain.tempo.mine();
+        const fetched = await chain.adapter.fetchSent(text as string as SignedTransaction['hash']);
+        if (fetched === null) throw new Error('the chain shows it');
+        return { hash: fetched.hash, verification: await chain.adapter.verify(fetched, terms, fulfiller, true) };
+      }
+
+      it('follows it where its receipt shows a payment of exactly these terms', async () => {
+        const terms = newTerms();
+        const { hash, verification } = await sent(terms, withMemo(terms, terms.amount));
+        expect(verification).toMatchObject({
+          kind: 'verified',
+          transaction: { hash, sender: payer(8).address, nonce: null, lifetime: { kind: 'time' }, terms },
+        });
       });
-      await chain.tempo.mine();
-      const fetched = await chain.adapter.fetchSent(text as string as SignedTransaction['hash']);
-      if (fetched === null) throw new Error('the chain shows it');
-      expect(await chain.adapter.verify(fetched, terms, payer(8).address, true)).toEqual({
-        kind: 'mismatch',
-        differs: { type: { expected: '0x76', actual: '0x02' } },
+
+      it('says nothing of it before it is in a block', async () => {
+        const terms = newTerms();
+        const { verification } = await sent(terms, withMemo(terms, terms.amount), false);
+        expect(verification).toEqual({ kind: 'unseen' });
+        await chain.tempo.mine();
+      });
+
+      it.each<[string, (terms: PaymentTerms) => readonly [Hex, Address?], object]>([
+        ['the amount', (terms) => [withMemo(terms, terms.amount - 1n)], { amount: { actual: '2999999' } }],
+        ['the payer', (terms) => [withMemo(terms, terms.amount), payer(7).address], { sender: {} }],
+        [
+          'all where nothing in it names the payment intent',
+          (terms) => [transfer(terms.requestor, terms.amount)],
+          { type: { expected: '0x76', actual: '0x02' } },
+        ],
+      ])('names what differs: %s', async (_what, of, differs) => {
+        const terms = newTerms();
+        const [data, fulfiller] = of(terms);
+        const { verification } = await sent(terms, data, true, fulfiller);
+        expect(verification).toMatchObject({ kind: 'mismatch', differs });
       });
     });
   });

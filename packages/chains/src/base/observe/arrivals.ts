@@ -183,7 +183,7 @@ export const secondOf = ({ id, arrival }: OpenDeposit): string => `${id} ${arriv
 
 const ARRIVED = {
   nameOf: secondOf,
-  placeOf: ({ arrival: { hash, block } }: OpenDeposit) => ({ hash, block }),
+  placeOf: ({ arrival: { hash, block, to } }: OpenDeposit) => ({ hash, block, recipient: to }),
 };
 
 /** Which of these one upstream alone shows in its receipts: the same log in the same block. */

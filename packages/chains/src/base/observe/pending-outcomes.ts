@@ -245,7 +245,8 @@ export async function findDropped(
   if (counts === null) return { observations: [], warnings: [WITHOUT_STATE] };
   const used = known.flatMap((pending, place) => {
     const count = counts[place];
-    return count === undefined || count <= pending.nonce ? [] : [{ ...pending, count, at: safe }];
+    const recipient = pending.terms.requestor;
+    return count === undefined || count <= pending.nonce ? [] : [{ ...pending, recipient, count, at: safe }];
   });
   const absent = await absences.prove(
     used.filter(({ hash }) => !beside.has(hash)),

@@ -2,7 +2,7 @@ import type { Instant, Settlement, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { NOT_IN_TIME } from '../../late-reads.ts';
 import type { Network } from '../../port.ts';
-import { doubleCheckSoon, SecondReader } from '../../second-reader.ts';
+import { doubleCheckSoon, type LateShowing, SecondReader } from '../../second-reader.ts';
 import { sendsAuthorization } from '../authorization/eip3009.ts';
 import { explainTransfers } from '../nested/explain.ts';
 import type { Judging, Scan } from './context.ts';
@@ -36,7 +36,7 @@ export interface Showing {
 /** How upstreams are asked for what waits to be final. */
 export interface Question<One, Shows extends Showing> {
   readonly nameOf: (one: One) => string;
-  readonly placeOf: (one: One) => { readonly hash: TransactionHash; readonly block: bigint };
+  readonly placeOf: (one: One) => LateShowing;
   readonly ask: (of: Asked, some: readonly One[]) => Promise<Shows>;
 }
 
@@ -46,7 +46,7 @@ export interface Question<One, Shows extends Showing> {
  * @param isWanted whether one is final by the blocks of one upstream
  */
 export function dueForSecond<One>(
-  { memory, now, seconds }: Pick<Scan, 'memory' | 'now' | 'seconds'>,
+  { memory, now, late, seconds }: Pick<Scan, 'memory' | 'now' | 'late' | 'seconds'>,
   { nameOf: name, placeOf }: Pick<Question<One, Showing>, 'nameOf' | 'placeOf'>,
   all: Iterable<One>,
   most: number,
@@ -56,11 +56,12 @@ export function dueForSecond<One>(
   const asked: One[] = [];
   for (const one of all) {
     if (!isWanted(one)) continue;
-    const { hash, block } = placeOf(one);
-    const isLate = seconds?.reads.isKnown(hash) === true;
+    const place = placeOf(one);
+    const { hash } = place;
+    const isLate = [seconds, late].some((beside) => beside?.reads.isKnown(hash) === true);
     if (seconds?.come.has(hash) === true) come.push(one);
     else if ((!isLate && asked.length === most) || !memory.isSecondDue(name(one), now)) continue;
-    else if (isLate) seconds.begin(hash, block);
+    else if (isLate) seconds?.begin(place);
     else asked.push(one);
   }
   return { due: [...come, ...asked], isFull: asked.length === most };
@@ -88,23 +89,15 @@ export async function showTwice<One, Shows extends Showing>(
 ): Promise<Twice<One, Shows>> {
   const hashOf = (one: One): TransactionHash => placeOf(one).hash;
   const hasCome = (one: One): boolean => seconds?.come.has(hashOf(one)) === true;
-  const isOver = seconds?.hasTime() === false;
-  const asked = isOver ? [] : standing.filter((one) => !hasCome(one));
+  const asked = standing.filter((one) => !hasCome(one));
   const { told, late } =
     asked.length === 0
       ? { told: [], late: new Set<One>() }
-      : await doubleCheckSoon<One, Shows>(
-          pool,
-          node,
-          null,
-          asked,
-          {
-            ask: (by, some) => ask({ node: by, isSoon: seconds !== undefined }, some),
-            isLate: (showing, one) => showing.late.has(hashOf(one)),
-            isLacking: ({ shown, left }, one) => !shown.has(name(one)) && !left.has(hashOf(one)),
-          },
-          seconds,
-        );
+      : await doubleCheckSoon<One, Shows>(pool, node, null, asked, {
+          ask: (by, some) => ask({ node: by, isSoon: seconds !== undefined }, some),
+          isLate: (showing, one) => showing.late.has(hashOf(one)),
+          isLacking: ({ shown, left }, one) => !shown.has(name(one)) && !left.has(hashOf(one)),
+        });
   const readings = new Map<One, readonly Shows[] | null>(asked.map((one) => [one, told]));
   for (const [hash, some] of Map.groupBy(standing.filter(hasCome), hashOf)) {
     const showings: Shows[] = [];
@@ -115,19 +108,15 @@ export async function showTwice<One, Shows extends Showing>(
   const warnings: string[] = [];
   let areLeft = false;
   const shown = standing.filter((one) => {
-    const { hash, block } = placeOf(one);
-    const of = readings.get(one);
-    if (of === undefined) {
-      areLeft = true;
-      return false;
-    }
+    const { hash } = placeOf(one);
+    const of = readings.get(one) ?? null;
     if (of?.every((reading) => reading.shown.has(name(one))) === true) {
       memory.unshown.shown(name(one));
       return true;
     }
     if (late.has(one)) {
       memory.unshown.lacked(name(one), now);
-      seconds?.begin(hash, block);
+      seconds?.begin(placeOf(one));
     } else if (of?.some(({ left }) => left.has(hash)) === true) areLeft = true;
     else {
       // Asked again later and later, so that those which no other shows do not delay the others.

@@ -220,7 +220,11 @@ export async function finalize(context: Scan, finalized: bigint): Promise<Finals
 
 const SETTLING = {
   nameOf: ({ settlement }: Settling) => nameOf(settlement),
-  placeOf: ({ settlement: { hash, transfer } }: Settling) => ({ hash, block: transfer.block }),
+  placeOf: ({ terms, settlement: { hash, transfer } }: Settling) => ({
+    hash,
+    block: transfer.block,
+    recipient: terms.requestor,
+  }),
 };
 
 /** How many blocks the upstream's rate allows in a step, where it is known. */

@@ -1,13 +1,14 @@
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Address, Instant, TransactionHash } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { LateReads } from '../../late-reads.ts';
 import { STEP_MS } from '../../networks.ts';
 import { type Block, getBlock, getReceipt, type Receipt } from '../calls.ts';
 import { isLate, readEach, readSoon, type Unreadable } from './read-each.ts';
 
-/** A transaction, and the block at which it is to be proven absent. */
+/** A transaction, whom it was to pay, and the block at which it is to be proven absent. */
 interface Absence {
   readonly hash: TransactionHash;
+  readonly recipient: Address;
   readonly at: Block;
 }
 
@@ -59,11 +60,12 @@ export class Absences {
     return absent;
   }
 
-  #begin({ hash, at }: Absence): void {
+  #begin(one: Absence): void {
+    const { hash, recipient, at } = one;
     this.#reads.note(hash);
-    this.#reads.beginInTurn(hash, () =>
+    this.#reads.beginInTurn(hash, recipient, () =>
       this.#pool.run(async () => {
-        const { absent } = await absentEverywhere(this.#pool, [{ hash, at }], false);
+        const { absent } = await absentEverywhere(this.#pool, [one], false);
         return absent.has(hash) ? at : null;
       }, STEP_MS),
     );

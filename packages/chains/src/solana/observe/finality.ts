@@ -1,7 +1,7 @@
-import type { Instant, Observation, TransactionHash } from '@pf/domain';
+import type { Instant, Observation } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import type { Network, WatchSet } from '../../port.ts';
-import { doubleCheckSoon, type LateShowings, SecondReader } from '../../second-reader.ts';
+import { doubleCheckSoon, type LateShowing, type LateShowings, SecondReader } from '../../second-reader.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import type { Commit } from './accounts.ts';
 import { landingsIn, textOf } from './landings.ts';
@@ -52,6 +52,7 @@ export async function observeFinal(
   const { shown, away } = await showAgain(doubting, due, (one) => ({
     hash: one.hash,
     block: one.settlement.transfer.block,
+    recipient: one.requestor,
     first: memory.shownBy.get(nameOfSettlement(one)) ?? null,
   }));
   await recallNamed(watch, [...shown.values()].flat());
@@ -113,10 +114,8 @@ export const secondReader = (pool: RpcPool, now: () => Instant): SecondReader<Sh
     isUnread: ({ look }) => isUnreturned(look),
   });
 
-/** A transaction, the slot that it is in, and the upstream that has shown it; null: that is not known. */
-interface Asked {
-  readonly hash: TransactionHash;
-  readonly block: bigint;
+/** A transaction, and the upstream that has shown it; null: that is not known. */
+interface Asked extends LateShowing {
   readonly first: string | null;
 }
 
@@ -140,8 +139,8 @@ export async function showAgain<One>(
   const [left, away] = [new Set<One>(), new Set<One>()];
   const open: One[] = [];
   const beginLate = (one: One): void => {
-    const { hash, block, first } = askedOf(one);
-    if (!seconds.begin(hash, block, first)) left.add(one);
+    const { first, ...place } = askedOf(one);
+    seconds.begin(place, first);
   };
   for (const one of all) {
     const { hash, first } = askedOf(one);

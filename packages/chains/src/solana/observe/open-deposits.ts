@@ -56,9 +56,9 @@ export function dueDeposits(
   return taken.flatMap((deposits): PendingDeposits[] => {
     const [one] = deposits;
     if (one === undefined) return [];
-    const { hash, block, at } = one.arrival;
+    const { hash, block, to, at } = one.arrival;
     // Without a time nothing proves that a node's history reaches back to it.
-    return [{ kind: 'deposits', hash, block, since: at ?? Number.NEGATIVE_INFINITY, deposits }];
+    return [{ kind: 'deposits', hash, block, requestor: to, since: at ?? Number.NEGATIVE_INFINITY, deposits }];
   });
 }
 
@@ -111,11 +111,11 @@ export async function finalDeposits(
     const deposits = final.flatMap((one) => one.deposits.map(depositFinal));
     return { deposits, warnings: [], commit: noteJudged(memory, final, now) };
   }
-  const { shown, left } = await showAgain(doubting, final, ({ hash, block, deposits }) => {
+  const { shown, left } = await showAgain(doubting, final, ({ hash, block, requestor, deposits }) => {
     // One that has told of them otherwise, or of some, has not shown the others.
     const shownBy = deposits.map(({ id, arrival }) => memory.depositsShownBy.get(toldKeyOf(id, arrival)) ?? null);
     const [first, ...others] = new Set(shownBy);
-    return { hash, block, first: others.length === 0 ? (first ?? null) : null };
+    return { hash, block, recipient: requestor, first: others.length === 0 ? (first ?? null) : null };
   });
   await recallNamed(watch, [...shown.values()].flat());
   const agreed: OpenDeposit[] = [];

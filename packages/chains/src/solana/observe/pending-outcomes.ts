@@ -35,6 +35,8 @@ export type PendingOutcome = PendingSubmission | PendingSettlement | LostSettlem
 export interface PendingDeposits {
   readonly kind: 'deposits';
   readonly hash: TransactionHash;
+  /** Whose wallet has got one of them. */
+  readonly requestor: Address;
   readonly since: number;
   readonly block: bigint;
   readonly deposits: readonly OpenDeposit[];

@@ -160,7 +160,7 @@ export class Proofs {
 
   #begin(one: Provable): void {
     this.#reads.note(one.hash);
-    this.#reads.beginInTurn(one.hash, (hash) =>
+    this.#reads.beginInTurn(one.hash, one.requestor, (hash) =>
       this.#pool.run(async () => (await this.#gather([one], lookAt)).get(hash), STEP_MS),
     );
   }

@@ -6,6 +6,7 @@ import type { Receipt } from '../../evm/calls.ts';
 import { isLate, Unreadable } from '../../evm/observe/read-each.ts';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
 import type { Network, OpenDeposit, WatchSet } from '../../port.ts';
+import { doubleCheckSoon } from '../../second-reader.ts';
 import { byTurns } from '../../set-aside.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import { arrivalsOf, nameOf, type Sighting } from './arrivals.ts';
@@ -94,30 +95,30 @@ export class ArrivalReports {
     const due = [...come, ...others.filter(isKnown), ...asked];
     if (due.length === 0) return [];
     this.#schedule.begin();
-    const late = new Set<TransactionHash>();
-    const isLateNow = ({ arrival }: OpenDeposit): boolean => late.has(arrival.hash);
-    const told =
+    const { told, late } =
       asked.length === 0
-        ? []
-        : ((await pool.doubleCheck(
+        ? { told: [], late: new Set<OpenDeposit>() }
+        : await doubleCheckSoon<OpenDeposit, ReadonlyMap<TransactionHash, Result | undefined>>(
+            pool,
             node,
             null,
-            async (by) => {
-              // What one has not returned in time is not waited for at the other.
-              const some = asked.filter((one) => !isLateNow(one));
-              const hashes = [...new Set(some.map(({ arrival }) => arrival.hash))];
-              const read = seconds === undefined ? readReceipts : readReceiptsSoon;
-              const results = hashes.length === 0 ? [] : await read(by, hashes, network);
-              for (const [place, hash] of hashes.entries()) if (isLate(results[place])) late.add(hash);
-              return new Map(hashes.map((hash, place) => [hash, results[place]]));
+            asked,
+            {
+              ask: async (by, some) => {
+                const hashes = [...new Set(some.map(({ arrival }) => arrival.hash))];
+                const read = seconds === undefined ? readReceipts : readReceiptsSoon;
+                const results = hashes.length === 0 ? [] : await read(by, hashes, network);
+                return new Map(hashes.map((hash, place) => [hash, results[place]]));
+              },
+              isLate: (results, { arrival }) => isLate(results.get(arrival.hash)),
+              isLacking: (results, { arrival }) => !isReceipt(results.get(arrival.hash)),
             },
-            (results) => asked.some((one) => !isLateNow(one) && !isReceipt(results.get(one.arrival.hash))),
-            { alone: false },
-          )) ?? []);
+          );
     for (const one of due) {
       const { id, arrival } = one;
-      if (isLateNow(one) || (isKnown(one) && !hasCome(one))) seconds?.begin(arrival.hash, arrival.block);
-      else this.#schedule.asked(arrival.hash, since.get(id) ?? now, now);
+      const { hash, block, to } = arrival;
+      if (late.has(one) || (isKnown(one) && !hasCome(one))) seconds?.begin({ hash, block, recipient: to });
+      else this.#schedule.asked(hash, since.get(id) ?? now, now);
     }
     this.#schedule.commit();
     return due.flatMap((one) => {
@@ -125,7 +126,7 @@ export class ArrivalReports {
       const readings = hasCome(one)
         ? (seconds?.come.get(hash) ?? []).map(({ result }) => result)
         : asked.includes(one)
-          ? told.map((results) => results.get(hash))
+          ? (told ?? []).map((results) => results.get(hash))
           : [];
       const isEnough = readings.length === Math.min(pool.size, 2);
       const [first, ...others] = readings.map((result) => isShownIn(result, network, one));

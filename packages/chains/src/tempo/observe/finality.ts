@@ -1,5 +1,6 @@
 import type { Observation, TransactionHash } from '@pf/domain';
 import { ReceiptSchedule } from '../../evm/observe/receipt-schedule.ts';
+import { newTime } from '../../second-reader.ts';
 import { isLongUnshown } from '../../unshown.ts';
 import { comeOf, isShown, readLate, receiptsOf } from './receipts.ts';
 import { observedIn, type Scan } from './scan.ts';
@@ -45,8 +46,11 @@ export class Finality {
     const asked = due.filter((hash) => !known.has(hash));
     const receipts = new Map([...known, ...(await receiptsOf(context, asked))]);
     const shown = [...receipts.values()].filter(isShown);
-    const { found, unjudged } = await observedIn(context, shown);
+    // With time of its own: what the step has waited before, for what is new, is not taken from what waits.
+    const seconds = context.seconds && { ...context.seconds, ...newTime() };
+    const { found, unjudged, notAsked } = await observedIn({ ...context, seconds }, shown);
     for (const hash of receipts.keys()) {
+      if (notAsked.has(hash)) continue;
       const since = this.#since.get(hash) ?? now;
       this.#since.set(hash, since);
       this.#schedule.asked(hash, since, now);

@@ -111,7 +111,9 @@ export async function readPendingOutcomes(
     }
   }
   const absent = await absences.prove(
-    expired.filter(({ hash }) => !beside.has(hash)),
+    expired
+      .filter(({ hash }) => !beside.has(hash))
+      .map(({ hash, at, of }) => ({ hash, recipient: of.terms.requestor, at })),
     (hash) => context.late?.reads.isKnown(hash) === true,
   );
   for (const { hash, at, of } of expired.filter((one) => absent.has(one.hash) || beside.has(one.hash))) {

@@ -95,11 +95,16 @@ function observed(
   };
 }
 
+interface Observed extends Findings<Observation> {
+  /** Of these no second upstream was asked: there was no time for it. */
+  readonly notAsked: ReadonlySet<TransactionHash>;
+}
+
 /**
  * The observations of watched intents in receipts. What a second upstream has shown too is confirmed and final; what
  * that does not have yet is confirmed. What it denies is not judged.
  */
-export async function observedIn(context: Scan, all: readonly Shown[]): Promise<Findings<Observation>> {
+export async function observedIn(context: Scan, all: readonly Shown[]): Promise<Observed> {
   const paid: { readonly shown: Shown; readonly payments: readonly Payment[] }[] = [];
   for (const shown of all) {
     await makeReady(shown.receipt);
@@ -109,17 +114,21 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
     context,
     paid.flatMap(({ payments }) => payments.map(({ transfer }) => transfer.reference)),
   );
-  const told = paid.filter(({ shown: { receipt }, payments }) =>
-    payments.some((payment) => observed(context, receipt, payment, 'same') !== null),
-  );
+  const told = paid.flatMap((one) => {
+    const first = one.payments.find((payment) => observed(context, one.shown.receipt, payment, 'same') !== null);
+    const intent = first && named(context, first.transfer.reference);
+    return intent === undefined ? [] : [{ ...one, recipient: intent.terms.requestor }];
+  });
   const verdicts = await verdictsOn(
     context,
-    told.map(({ shown }) => shown),
+    told.map(({ shown, recipient }) => ({ ...shown, recipient })),
   );
   const found: Observation[] = [];
   const unjudged: Unjudged[] = [];
+  const notAsked = new Set<TransactionHash>();
   for (const { shown, payments } of told) {
     const { transactionHash: hash, blockNumber } = shown.receipt;
+    if (!verdicts.has(hash)) notAsked.add(hash);
     const verdict = verdicts.get(hash) ?? 'awaited';
     const [first] = payments;
     if (verdict !== 'denied')
@@ -134,7 +143,7 @@ export async function observedIn(context: Scan, all: readonly Shown[]): Promise<
         amount: first.transfer.amount,
       });
   }
-  return { found, unjudged };
+  return { found, unjudged, notAsked };
 }
 
 /** A transaction that logs a payment to a watched intent. */

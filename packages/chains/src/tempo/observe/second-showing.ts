@@ -1,5 +1,5 @@
 import { toJson } from '@pf/contracts';
-import type { Instant, TransactionHash } from '@pf/domain';
+import type { Address, Instant, TransactionHash } from '@pf/domain';
 import type { RpcNode, RpcPool } from '@pf/rpc';
 import { id } from 'ethers/hash';
 import type { LRUCache } from 'lru-cache';
@@ -54,14 +54,20 @@ function digestOf(receipt: Receipt, network: Network): string {
   return id(toJson({ status, blockNumber, blockHash, payments: paymentsIn(receipt, network) }));
 }
 
+/** Of a payment, and whom that pays. */
+interface Paid extends Shown {
+  readonly recipient: Address;
+}
+
 /**
  * Asks a second upstream for each receipt, once it has shown the same not again: another receipt of the transaction is
  * another matter. With a single upstream there is none to ask. A step waits a moment for it. What is late is read
  * beside the steps, and awaited until it has come.
+ * @returns without those for which there was no time
  */
 export async function verdictsOn(
   context: SecondShowing,
-  all: readonly Shown[],
+  all: readonly Paid[],
 ): Promise<ReadonlyMap<TransactionHash, Verdict>> {
   const { node, pool, network, proven, seconds } = context;
   const verdicts = new Map<TransactionHash, Verdict>();
@@ -69,16 +75,18 @@ export async function verdictsOn(
     verdicts.set(receipt.transactionHash, verdict);
     if (verdict === 'same') proven.set(receipt.transactionHash, digestOf(receipt, network));
   };
+  const begin = ({ receipt: { transactionHash: hash, blockNumber: block }, recipient, by }: Paid): void =>
+    seconds?.begin({ hash, block, recipient }, by);
   const open = all.filter((one) => {
     const { receipt } = one;
-    const { transactionHash: hash, blockNumber } = receipt;
+    const { transactionHash: hash } = receipt;
     const isProven = pool.size === 1 || proven.get(hash) === digestOf(receipt, network);
     if (isProven) verdicts.set(hash, 'same');
     const come = seconds?.come.get(hash)?.find(({ by }) => by !== one.by);
     if (isProven) return false;
     if (come !== undefined) decide(one, verdictOf(receipt, come, network));
     else if (seconds?.reads.isKnown(hash) === true) {
-      seconds.begin(hash, blockNumber, one.by);
+      begin(one);
       verdicts.set(hash, 'awaited');
     } else return true;
     return false;
@@ -86,7 +94,7 @@ export async function verdictsOn(
   for (const [by, ofOne] of Map.groupBy(open, (one) => one.by))
     for (const part of partsOf(ofOne, AT_ONCE)) {
       if (seconds?.hasTime() === false) {
-        for (const one of part) decide(one, 'awaited');
+        // It is due as before.
         continue;
       }
       const { told, late } = await doubleCheckSoon(
@@ -102,9 +110,8 @@ export async function verdictsOn(
         seconds,
       );
       for (const one of part) {
-        const { transactionHash: hash, blockNumber } = one.receipt;
-        if (late.has(one)) seconds?.begin(hash, blockNumber, one.by);
-        decide(one, verdictOf(one.receipt, told?.[0].get(hash), network));
+        if (late.has(one)) begin(one);
+        decide(one, verdictOf(one.receipt, told?.[0].get(one.receipt.transactionHash), network));
       }
     }
   return verdicts;

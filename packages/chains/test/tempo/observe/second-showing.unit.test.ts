@@ -7,7 +7,7 @@ import type { Receipt } from '../../../src/evm/calls.ts';
 import { paymentsIn } from '../../../src/tempo/observe/landings.ts';
 import { type SecondShowing, verdictsOn } from '../../../src/tempo/observe/second-showing.ts';
 import { poolBesideAway, WAYS_TO_BE_AWAY } from '../../second-away.ts';
-import { network, usdc } from '../payments.ts';
+import { network, terms, usdc } from '../payments.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as TransactionHash;
 const BLOCK = `0x${'bb'.repeat(32)}`;
@@ -33,6 +33,7 @@ const paymentOf = (first: number, memo: string, units: bigint): readonly object[
   }));
 const receiptOf = (logs: readonly object[]): Receipt =>
   ({ transactionHash: HASH, status: 1n, blockNumber: 5n, blockHash: BLOCK, logs }) as unknown as Receipt;
+const shownByLiar = (receipt: Receipt) => ({ receipt, by: 'liar', recipient: terms.requestor });
 
 afterEach(() => void jest.restoreAllMocks());
 
@@ -60,7 +61,7 @@ it('a second showing proves no other receipt of the same transaction', async () 
     receipts: new LRUCache({ max: 1 }),
     proven: new LRUCache({ max: 1 }),
   };
-  const verdictOn = async (receipt: Receipt) => (await verdictsOn(context, [{ receipt, by: 'liar' }])).get(HASH);
+  const verdictOn = async (receipt: Receipt) => (await verdictsOn(context, [shownByLiar(receipt)])).get(HASH);
   expect(await verdictOn(lie)).toBe('denied');
   expect(await verdictOn(truth)).toBe('same');
   expect(await verdictOn(lie)).toBe('denied');
@@ -83,12 +84,12 @@ it('a second showing that was read beside the steps is of another upstream than 
       seconds: {
         reads: { isKnown: () => false },
         come: new Map([[HASH, names.map((by) => ({ by, result: receipt, hasBlock: true }))]]),
-        begin: () => true,
+        begin: () => undefined,
         hasTime: () => true,
         waited: () => undefined,
       },
     };
-    return (await verdictsOn(context, [{ receipt, by: 'liar' }])).get(HASH);
+    return (await verdictsOn(context, [shownByLiar(receipt)])).get(HASH);
   };
   expect(await verdictBy('liar')).toBe('awaited');
   expect(await verdictBy('liar', 'honest')).toBe('same');
@@ -107,7 +108,7 @@ it.each(WAYS_TO_BE_AWAY)('a second showing is awaited however long the second up
   const began = performance.now();
   for (const minutes of [0, 11]) {
     clock.mockReturnValue(began + minutes * 60_000);
-    expect((await verdictsOn(context, [{ receipt, by: 'liar' }])).get(HASH)).toBe('awaited');
+    expect((await verdictsOn(context, [shownByLiar(receipt)])).get(HASH)).toBe('awaited');
   }
   await pool.close();
   expect(proven.size).toBe(0);
