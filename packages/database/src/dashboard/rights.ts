@@ -1,4 +1,4 @@
-import type { Role } from '@pf/contracts/dashboard';
+import type { AuditActorKind, Role } from '@pf/contracts/dashboard';
 import type pg from 'pg';
 import { type Database, inTransaction, type PrismaTransaction } from '../postgres/database.ts';
 
@@ -21,7 +21,8 @@ export interface Right {
 
 /** Who makes a change. */
 interface Maker {
-  /** Undefined for an operator, who has no session that could end. */
+  readonly kind: AuditActorKind;
+  /** Undefined for an operator only, who has no session that could end. */
   readonly right?: Right | undefined;
 }
 
@@ -42,40 +43,51 @@ const IN_FORCE: Readonly<Record<Proof['kind'], string>> = {
            WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > $3 FOR SHARE`,
 };
 
+/** Null for an operator. Whoever else has shown no right has none. */
+function rightOf({ kind, right = null }: Maker): Right | null {
+  if (right === null && kind !== 'operator') throw new Error(`a ${kind} makes a change without a right`);
+  return right;
+}
+
 /**
  * Runs `work`, which changes what a person has, in one transaction. Until it ends, nothing else gives this person
  * another access or takes one, and the session or token of the request does not end: what ends it waits, so that
  * nothing is changed with it afterwards. These are the first of all locks.
  * @throws AccessEndedError if it has ended
  */
-export const changingPerson = <T>(
+export async function changingPerson<T>(
   database: Database,
   userId: string,
-  { right }: Maker,
+  maker: Maker,
   work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> =>
-  inTransaction(database, async (client) => {
+): Promise<T> {
+  const right = rightOf(maker);
+  if (right && right.userId !== userId) throw new Error(`${right.userId} has no right to change what ${userId} has`);
+  return inTransaction(database, async (client) => {
     await lockPerson(client, right ?? { userId, proof: null, at: new Date() });
     return work(client);
   });
+}
 
 /**
  * Runs `work`, which changes what an account has, in one transaction. Until it ends, nothing else changes its members
  * and invitations, and the right of whoever makes the change does not end.
  * @throws AccessEndedError if it has ended
  */
-export const changingAccount = <T>(
+export async function changingAccount<T>(
   database: Database,
   accountId: string,
-  { right }: Maker,
+  maker: Maker,
   work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> =>
-  inTransaction(database, async (client) => {
+): Promise<T> {
+  const right = rightOf(maker);
+  return inTransaction(database, async (client) => {
     if (right) await lockPerson(client, right);
     await client.query('SELECT FROM service.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
     if (right) await requireRole(client, accountId, right);
     return work(client);
   });
+}
 
 /** As `changingPerson`, for the sign-in library, which writes with Prisma. */
 export const changingWithLibrary = <T>(
