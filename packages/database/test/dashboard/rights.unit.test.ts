@@ -1,9 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { newAccountId, newUserId } from '@pf/contracts';
 import {
-  changePassword,
   type AuditSource,
+  changePassword,
+  changingWithLibrary,
   type Database,
+  OwnerBusyError,
   renameAccount,
   resetPassword,
   revokePersonalToken,
@@ -68,5 +70,80 @@ describe('a change of the dashboard', () => {
     await revoke(database, right.userId, by({ right }));
     expect(userLocks(statements)).toEqual([right.userId]);
     expect(statements.filter(([text]) => text.startsWith('UPDATE'))).toHaveLength(1);
+  });
+
+  describe('that waits for another', () => {
+    afterEach(() => jest.useRealTimers());
+
+    /** A database whose transactions take until they are let go on, and how many have begun. */
+    const held = () => {
+      const waiting: (() => void)[] = [];
+      let begun = 0;
+      const hold = async (): Promise<void> => {
+        begun += 1;
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      };
+      const query = (text: string) =>
+        (text === 'BEGIN' ? hold() : Promise.resolve()).then(() => ({ rows: [{}], rowCount: 1 }));
+      const database = {
+        sql: { connect: () => Promise.resolve({ query, release: () => undefined }) },
+        prisma: { $transaction: hold },
+      } as unknown as Database;
+      const goOn = async (): Promise<void> => {
+        waiting.shift()?.();
+        await new Promise(setImmediate);
+      };
+      return { database, goOn, begun: () => begun };
+    };
+    const rightOf = (userId: string) => ({ userId, proof: null, at, roles: ['owner'] }) as const;
+    const own = (database: Database, userId: string) => revoke(database, userId, by({ right: rightOf(userId) }));
+    const inLibrary = (database: Database, userId: string) =>
+      changingWithLibrary(database, rightOf(userId), () => Promise.resolve());
+    const rename = (database: Database, accountId: string, userId: string) =>
+      renameAccount(database, accountId, 'Shop', by({ right: rightOf(userId) }));
+
+    it('of its person takes no connection, and none of another person waits for it', async () => {
+      const { database, goOn, begun } = held();
+      const [userId, other] = [newUserId(), newUserId()];
+      const changes = [
+        own(database, userId),
+        inLibrary(database, userId),
+        rename(database, newAccountId(), userId),
+        own(database, userId),
+      ];
+      await new Promise(setImmediate);
+      expect(begun()).toBe(1);
+      changes.push(own(database, other), inLibrary(database, newUserId()));
+      await new Promise(setImmediate);
+      expect(begun()).toBe(3);
+      for (let ended = 1; ended <= changes.length; ended += 1) await goOn();
+      await Promise.all(changes);
+      expect(begun()).toBe(6);
+    });
+
+    it('of its account takes no connection, whoever makes it', async () => {
+      const { database, goOn, begun } = held();
+      const accountId = newAccountId();
+      const changes = Array.from({ length: 5 }, () => rename(database, accountId, newUserId()));
+      changes.push(renameAccount(database, accountId, 'Shop', by({ kind: 'operator' })));
+      await new Promise(setImmediate);
+      expect(begun()).toBe(1);
+      for (let ended = 1; ended <= changes.length; ended += 1) await goOn();
+      await Promise.all(changes);
+      expect(begun()).toBe(6);
+    });
+
+    it('fails as too much under way where its turn does not come', async () => {
+      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+      const { database, goOn, begun } = held();
+      const userId = newUserId();
+      const first = own(database, userId);
+      const second = expect(own(database, userId)).rejects.toThrow(OwnerBusyError);
+      await jest.advanceTimersByTimeAsync(2_000);
+      await second;
+      await goOn();
+      await first;
+      expect(begun()).toBe(1);
+    });
   });
 });

@@ -12,6 +12,7 @@ import {
   isPasswordOf,
   type KnownPasskey,
   notePasskeyUse,
+  OwnerBusyError,
   type PasskeyCredential,
   personOfResetLink,
   type PrismaTransaction,
@@ -528,7 +529,7 @@ export class Identity {
         return { status, code, body, cookies: response.headers.getSetCookie() };
       cause = unavailable ?? new Error(`the sign-in library failed: ${String(code)}`);
     } catch (error) {
-      if (error instanceof AccessEndedError || error instanceof DashboardError) throw error;
+      if ([AccessEndedError, DashboardError, OwnerBusyError].some((kind) => error instanceof kind)) throw error;
       cause = error;
     }
     // The library hides the cause of some failures from its log, too.
