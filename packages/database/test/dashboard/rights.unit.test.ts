@@ -72,7 +72,7 @@ describe('a change of the dashboard', () => {
     expect(statements.filter(([text]) => text.startsWith('UPDATE'))).toHaveLength(1);
   });
 
-  describe('that waits for another', () => {
+  describe('beside another', () => {
     afterEach(() => jest.useRealTimers());
 
     /** A database whose transactions take until they are let go on, and how many have begun. */
@@ -102,7 +102,7 @@ describe('a change of the dashboard', () => {
     const rename = (database: Database, accountId: string, userId: string) =>
       renameAccount(database, accountId, 'Shop', by({ right: rightOf(userId) }));
 
-    it('of its person takes no connection, and none of another person waits for it', async () => {
+    it('takes no connection while one of its person is made, and lets those of others through', async () => {
       const { database, goOn, begun } = held();
       const [userId, other] = [newUserId(), newUserId()];
       const changes = [
@@ -121,7 +121,7 @@ describe('a change of the dashboard', () => {
       expect(begun()).toBe(6);
     });
 
-    it('of its account takes no connection, whoever makes it', async () => {
+    it('takes no connection while one of its account is made, whoever makes it', async () => {
       const { database, goOn, begun } = held();
       const accountId = newAccountId();
       const changes = Array.from({ length: 5 }, () => rename(database, accountId, newUserId()));

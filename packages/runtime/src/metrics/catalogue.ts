@@ -582,8 +582,8 @@ export const METRICS = {
     services: ['webhook'],
     unit: '{attempt}',
     description: lines(
-      'Attempts under way in slots of a process. Live and test mode have their own, and of each the URLs that are quick,',
-      'slow and failing. Late attempts to quick URLs that found no slot among the slow ones have none.',
+      'Attempts under way in slots of a process. Live and test mode have their own, and of each the URLs that are',
+      'quick, slow and failing. Late attempts to quick URLs that found no slot among the slow ones have none.',
     ),
     labels: { livemode: of('true', 'false'), pace: of('quick', 'slow', 'failing') },
   }),
@@ -591,8 +591,8 @@ export const METRICS = {
     services: ['webhook'],
     unit: '{endpoint}',
     description: lines(
-      'Webhook URLs to which a process could send something now, and for which it has no slot: all are used, or the rest',
-      'is kept for accounts that have none. What waits for its own URL or account is not counted.',
+      'Webhook URLs to which a process could send something now, and for which it has no slot: all are used, or the',
+      'rest is kept for accounts that have none. What waits for its own URL or account is not counted.',
     ),
     labels: { livemode: of('true', 'false'), pace: of('quick', 'slow', 'failing') },
   }),
