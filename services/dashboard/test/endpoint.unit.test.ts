@@ -7,7 +7,7 @@ import { admit, serve, type ServingDependencies } from '../src/endpoint.ts';
 import { Limits } from '../src/limits.ts';
 
 describe('A request of a session', () => {
-  afterEach(() => jest.useRealTimers());
+  afterEach(() => void jest.useRealTimers());
   const response = { locals: {}, getHeader: () => 'req_1' } as unknown as Response;
 
   /** @returns a function that makes a request, and whether each of those made so far is being looked up */

@@ -512,8 +512,8 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A change is made without a right by an operator only',
     file: 'packages/database/src/dashboard/rights.ts',
-    guard: "if (right === null && kind !== 'operator') throw new",
-    instead: "if (right === null && kind === 'token') throw new",
+    guard: "if (!right && kind !== 'operator') throw new",
+    instead: "if (!right && kind === 'token') throw new",
     test: {
       file: 'packages/database/test/dashboard/rights.unit.test.ts',
       name: 'is not made by a person who has shown no right',

@@ -59,9 +59,9 @@ const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> =>
   turns.run({ key: id, most: 1, until: performance.now() + TURN_MS, refuse: () => new OwnerBusyError() }, work);
 
 /** Null for an operator. Whoever else has shown no right has none. */
-function rightOf({ kind, right = null }: Maker): Right | null {
-  if (right === null && kind !== 'operator') throw new Error(`a ${kind} makes a change without a right`);
-  return right;
+function rightOf({ kind, right }: Maker): Right | null {
+  if (!right && kind !== 'operator') throw new Error(`a ${kind} makes a change without a right`);
+  return right ?? null;
 }
 
 /**

@@ -73,7 +73,7 @@ describe('a change of the dashboard', () => {
   });
 
   describe('beside another', () => {
-    afterEach(() => jest.useRealTimers());
+    afterEach(() => void jest.useRealTimers());
 
     /** A database whose transactions take until they are let go on, and how many have begun. */
     const held = () => {
