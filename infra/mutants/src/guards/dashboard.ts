@@ -530,6 +530,26 @@ export const dashboardGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'A change that waits for its person holds no connection',
+    file: 'packages/database/src/dashboard/rights.ts',
+    guard: 'return inTurn(userId, change);',
+    instead: 'return change();',
+    test: {
+      file: 'packages/database/test/dashboard/rights.unit.test.ts',
+      name: 'takes no connection while one of its person is made, and lets those of others through',
+    },
+  },
+  {
+    name: 'A connection to a standby is not used again',
+    file: 'packages/database/src/postgres/database.ts',
+    guard: 'if (sqlStateOf(error) === READ_ONLY || ',
+    instead: 'if (',
+    test: {
+      file: 'packages/database/test/postgres/library-transactions.unit.test.ts',
+      name: 'returns none to a standby whose refusal the library has caught',
+    },
+  },
+  {
     name: 'A session begins only with the password that is in force',
     file: 'services/dashboard/src/identity/auth.ts',
     guard: 'proven.hash === given.hash && ',
