@@ -42,7 +42,7 @@ describe('a sign-in library whose statement fails', () => {
       const failure = Object.assign(new Error('Database error.'), { code: 'P2039', meta: { driverAdapterError } });
       const answer = identityWith(failure).session(client);
       const expected = { code: 'service.unavailable', status: 503, details: { retry_after: 2 } };
-    await expect(answer).rejects.toMatchObject(expected);
+      await expect(answer).rejects.toMatchObject(expected);
     },
   );
 
