@@ -105,11 +105,14 @@ const ADDRESS_QUOTA = { requests: 3_000, windowSeconds: 60 };
  * What anyone may ask has turns of its own, in which a sign-in hashes a password.
  */
 const TURNS = {
-  lookup: { atOnce: 2, waiting: 200, waitMs: 2_000 },
+  lookup: { atOnce: 2, waiting: 200, waitMs: 5_000 },
   anyone: { atOnce: 2, waiting: 200, waitMs: 10_000 },
 } as const;
-/** The same of a session or token within an address: the burst of one leaves the others of an office their turns. */
-const PROOF_TURNS = { atOnce: 1, waiting: 100 } as const;
+/**
+ * The same of a session or token within an address: the burst of one waits in a line of its own, so that the next turn
+ * is that of another of the office. A page asks for ten things at once, which must not fail where Postgres is slow.
+ */
+const PROOF_TURNS = { atOnce: 2, waiting: 100 } as const;
 /**
  * What sign-ins at the identity provider have under way in Postgres, of all addresses together: many of them leave
  * connections to those who sign in with a password.

@@ -1,11 +1,13 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { DASHBOARD_OPERATIONS } from '@pf/contracts/dashboard';
 import type { Database } from '@pf/database';
 import type { Request, Response } from 'express';
+import type { DashboardError } from '../src/dashboard-error.ts';
 import { admit, serve, type ServingDependencies } from '../src/endpoint.ts';
 import { Limits } from '../src/limits.ts';
 
 describe('A request of a session', () => {
+  afterEach(() => void jest.useRealTimers());
   const response = { locals: {}, getHeader: () => 'req_1' } as unknown as Response;
 
   /** @returns a function that makes a request, and whether each of those made so far is being looked up */
@@ -52,13 +54,35 @@ describe('A request of a session', () => {
     const own = ask('192.0.2.1', { [header]: `${value}b` });
     await new Promise(setImmediate);
     expect(lookedUp).toHaveLength(2);
-    answers[1]?.();
-    expect(await own).not.toMatchObject({ code: 'rate_limit.exceeded' });
+    answers[0]?.();
+    await new Promise(setImmediate);
+    expect(lookedUp).toHaveLength(3);
+    answers[2]?.();
+    const outcome = own.then((result) =>
+      (result as DashboardError).code === 'rate_limit.exceeded' ? 429 : 'looked up',
+    );
+    expect(await Promise.race([outcome, new Promise(setImmediate)])).toBe('looked up');
     for (let answered = 0; answered < answers.length; answered += 1) {
       answers[answered]?.();
       await new Promise(setImmediate);
     }
     await Promise.all(flood);
+  });
+
+  it('is not refused with the others of its page while look-ups take long', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const { ask, answers } = dashboard();
+    const page = Array.from({ length: 10 }, () => ask('192.0.2.1', { cookie: 'pf.session_token=a' }));
+    const results = Promise.all(page);
+    for (let answered = 0; answered < page.length; answered += 2) {
+      await jest.advanceTimersByTimeAsync(900);
+      for (const answer of answers.slice(answered, answered + 2)) answer();
+      await new Promise(setImmediate);
+    }
+    // It waited for none of them: those that were refused have ended.
+    for (const answer of answers) answer();
+    const refused = (await results).filter((result) => (result as DashboardError).code !== 'session.required');
+    expect(refused).toEqual([]);
   });
 
   it('waits for its turn with the others of its /48', async () => {

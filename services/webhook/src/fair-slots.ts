@@ -47,6 +47,22 @@ export class FairSlots {
     this.#free = share.slots;
   }
 
+  get size(): number {
+    return this.#share.slots;
+  }
+
+  /** Attempts that are set aside have none. */
+  get used(): number {
+    return this.#share.slots - this.#free;
+  }
+
+  /** How many starters have something to start, and wait for nothing but a slot. */
+  get waiting(): number {
+    const owners = [...this.#idle, ...this.#busy];
+    const starters = owners.flatMap((owner) => [...(this.#accounts.get(owner)?.starters ?? [])]);
+    return starters.filter((starter) => starter.canStart(this)).length;
+  }
+
   /** Starts what this starter has, now or when it is its turn. May be called at any time, also for nothing. */
   offer(starter: Starter): void {
     if (!starter.canStart(this)) return;

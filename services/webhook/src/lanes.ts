@@ -17,6 +17,7 @@ import { Batches } from './batches.ts';
 import type { Deliverer, Made } from './deliverer.ts';
 import { FairSlots, type Share, type Starter } from './fair-slots.ts';
 import { ReceiverHealth } from './receiver-health.ts';
+import { type Pace, type Rooms, watchSlots } from './slot-gauges.ts';
 
 /** Within a minute of a process's death its lanes are free again, and have been found by a sweep. */
 const LEASE_MS = 45_000;
@@ -48,9 +49,6 @@ const LATER_MS = 1_000;
 const LOOKS_MS = 60_000;
 const KNOWN_RECEIVERS = 50_000;
 const DISABLED_AFTER_MS = FAILING_DAYS * 24 * 3_600_000;
-
-/** Where the attempts to a URL have their slots, by how it responds: none takes any from another. */
-type Pace = 'quick' | 'slow' | 'failing';
 
 /** How many attempts may be under way at once in a process. */
 export interface Shares {
@@ -205,7 +203,8 @@ export class Lanes {
   readonly #holder = randomUUID();
   readonly #runs = new Map<string, Run>();
   readonly #health = boundedCache<string, ReceiverHealth>(KNOWN_RECEIVERS);
-  readonly #slots: Readonly<Record<'live' | 'test', Readonly<Record<Pace, FairSlots>>>>;
+  readonly #slots: Rooms;
+  readonly #unwatch: () => void;
   readonly #ofRuns: RunsOf;
   readonly #acquires = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#acquire(runs));
   readonly #reads = new Batches<Run>(LANES_AT_ONCE, STATEMENTS_AT_ONCE, (runs) => this.#read(runs));
@@ -220,6 +219,7 @@ export class Lanes {
     this.#dependencies = dependencies;
     const { live, test, perSlowUrl } = dependencies.shares;
     this.#slots = { live: slotsBy(live), test: slotsBy(test) };
+    this.#unwatch = watchSlots(this.#slots);
     this.#ofRuns = {
       now: dependencies.now,
       slotsOf: (run) => this.#slotsOf(run),
@@ -246,6 +246,7 @@ export class Lanes {
     const emptied = new Promise<void>((resolve) => (this.#emptied = resolve));
     for (const run of [...this.#runs.values()]) this.#advance(run);
     if (this.#runs.size > 0) await within(timeoutMs, emptied);
+    this.#unwatch();
     this.#ended.abort();
   }
 

@@ -160,4 +160,25 @@ describe('Fair slots', () => {
     slots.offer(url);
     expect(log).toEqual(['a', 'a']);
   });
+
+  it('tell how many are used, and how many URLs wait for one of them and for nothing else', () => {
+    const slots = new FairSlots({ slots: 4, reserved: 1, perAccount: 2, aside: 1 });
+    const readings = () => [slots.used, slots.waiting, slots.size];
+    expect(readings()).toEqual([0, 0, 4]);
+    const log: string[] = [];
+    // At its most: a third attempt waits for its account.
+    slots.offer(new Url(log, 'a', 'a', 9));
+    expect(readings()).toEqual([2, 0, 4]);
+    // The last slot is kept for an account that has none.
+    const urls = ['b 1', 'b 2'].map((name) => new Url(log, 'b', name, 1));
+    for (const url of urls) slots.offer(url);
+    expect(readings()).toEqual([3, 1, 4]);
+    for (const owner of ['c', 'd']) slots.offer(new Url(log, owner, owner, 1));
+    expect(readings()).toEqual([4, 2, 4]);
+    // Its URL is paused, or belongs to other slots by now.
+    for (const url of urls) url.elsewhere = true;
+    expect(readings()).toEqual([4, 1, 4]);
+    slots.setAside();
+    expect([...readings(), log.at(-1)]).toEqual([4, 0, 4, 'd']);
+  });
 });

@@ -105,7 +105,7 @@ export const dashboardGuards: readonly Mutant[] = [
   {
     name: 'A new password and the end of what was made before it are one transaction',
     file: 'packages/database/src/dashboard/passwords.ts',
-    guard: 'return changingPerson(database, person.userId, source, async (client) => {',
+    guard: 'return changingPerson(database, id, by, async (client) => {',
     instead: 'return Promise.resolve(database.sql as unknown as pg.PoolClient).then(async (client) => {',
     test: {
       file: 'services/dashboard/test/dashboard.integration.test.ts',
@@ -507,6 +507,46 @@ export const dashboardGuards: readonly Mutant[] = [
     test: {
       file: 'services/dashboard/test/rights.integration.test.ts',
       name: 'is not made once the role does not allow it',
+    },
+  },
+  {
+    name: 'A change is made without a right by an operator only',
+    file: 'packages/database/src/dashboard/rights.ts',
+    guard: "if (!right && kind !== 'operator') throw new",
+    instead: "if (!right && kind === 'token') throw new",
+    test: {
+      file: 'packages/database/test/dashboard/rights.unit.test.ts',
+      name: 'is not made by a person who has shown no right',
+    },
+  },
+  {
+    name: 'A right of one person changes nothing that another has',
+    file: 'packages/database/src/dashboard/rights.ts',
+    guard: 'if (right && right.userId !== userId) throw new',
+    instead: 'if (right && right.userId === null) throw new',
+    test: {
+      file: 'packages/database/test/dashboard/rights.unit.test.ts',
+      name: 'is not made of one person by the right of another',
+    },
+  },
+  {
+    name: 'A change that waits for its person holds no connection',
+    file: 'packages/database/src/dashboard/rights.ts',
+    guard: 'return inTurn(userId, change);',
+    instead: 'return change();',
+    test: {
+      file: 'packages/database/test/dashboard/rights.unit.test.ts',
+      name: 'takes no connection while one of its person is made, and lets those of others through',
+    },
+  },
+  {
+    name: 'A connection to a standby is not used again',
+    file: 'packages/database/src/postgres/database.ts',
+    guard: 'if (sqlStateOf(error) === READ_ONLY || ',
+    instead: 'if (',
+    test: {
+      file: 'packages/database/test/postgres/library-transactions.unit.test.ts',
+      name: 'returns none to a standby whose refusal the library has caught',
     },
   },
   {

@@ -5,6 +5,10 @@ const age = (instance: string): string =>
 const attempts = (outcome: string): string =>
   `payments_delivery_attempts_total{service_name="webhook",outcome="${outcome}"}`;
 
+const slots = (of: 'used' | 'waiting', labels: string): string =>
+  `payments_delivery_slots_${of}{service_name="webhook",${labels}}`;
+const LIVE = 'livemode="true",pace="quick"';
+
 const failedSteps = 'payments_deliveries_failed_steps_total{service_name="webhook",of="replay"}';
 
 const SECRET_ALARM = 'payments_alarms_total{service_name="webhook",alarm="unreadable_secret"}';
@@ -24,6 +28,33 @@ export const webhookAlerts: readonly Alert[] = [
     },
     // A slow receiver with a backlog of its own.
     oneTenant: { series: { [age('a')]: '60+0x20', [age('b')]: '60+0x20' }, at: '10m' },
+  },
+  {
+    name: 'DeliverySlotsFull',
+    severity: 'ticket',
+    // A room that was full at each scrape: for a moment each may be.
+    expr: 'max by (livemode, pace) (min_over_time(payments_delivery_slots_waiting[10m])) > 0',
+    for: '5m',
+    summary: `{{ $value }} webhook URLs or more (livemode {{ $labels.livemode }}, {{ $labels.pace }}) \
+have waited for a slot for minutes: a process has all of theirs in use.`,
+    fires: {
+      series: { [slots('waiting', `${LIVE},instance="a"`)]: '0+0x5 3+0x30', [slots('used', LIVE)]: '0+0x5 400+0x30' },
+      at: '25m',
+      labels: { livemode: 'true', pace: 'quick' },
+    },
+    // A burst every few minutes.
+    quiet: { series: { [slots('waiting', LIVE)]: '0 40 5 0 20 0 0 9 0 60 0 0 30 2 0 0 7 0 50 0 0' }, at: '20m' },
+    nearMiss: { series: { [slots('waiting', LIVE)]: '0+0x5 60+0x11 0+0x10' }, at: '17m' },
+    // Its most of each room: its other URLs wait for the account.
+    oneTenant: {
+      series: {
+        [slots('used', LIVE)]: '32+0x30',
+        [slots('waiting', LIVE)]: '0+0x30',
+        [slots('used', 'livemode="true",pace="slow"')]: '16+0x30',
+        [slots('waiting', 'livemode="true",pace="slow"')]: '0+0x30',
+      },
+      at: '25m',
+    },
   },
   {
     name: 'DeliveriesFailing',

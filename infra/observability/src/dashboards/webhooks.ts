@@ -77,6 +77,19 @@ export const webhooks: DashboardSpec = {
           ['sum(rate(payments_deliveries_caught_up_total[$__rate_interval]))', 'missed before'],
           ['sum(rate(payments_deliveries_failed_steps_total[$__rate_interval]))', 'failed steps'],
         ),
+        chart(
+          'Slots in use',
+          'percentunit',
+          'Of the fullest process. From three quarters on, accounts that have some wait for others.',
+          [
+            'max by (livemode, pace) (payments_delivery_slots_used / payments_delivery_slots_size)',
+            'live {{livemode}}, {{pace}}',
+          ],
+        ),
+        chart('URLs that wait for a slot', 'short', 'Those to which something could be sent now.', [
+          'sum by (livemode, pace) (payments_delivery_slots_waiting)',
+          'live {{livemode}}, {{pace}}',
+        ]),
         chart('Failed attempts', 'percentunit', 'The share of attempts that were not delivered.', [
           [
             'sum(rate(payments_delivery_attempts_total{outcome!="delivered"}[$__rate_interval]))',

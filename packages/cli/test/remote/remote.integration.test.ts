@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { runPf } from '../../src/index.ts';
 
 const REQUESTOR = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const BY = { kind: 'person', id: null, name: 'test', address: null, userAgent: null, requestId: null } as const;
+const BY = { kind: 'operator', id: null, name: 'test', address: null, userAgent: null, requestId: null } as const;
 const DAY_MS = 86_400_000;
 
 describe('pf with a login', () => {

@@ -134,7 +134,7 @@ export async function revokeKey(
   { accountId, keyId, at = new Date() }: { readonly accountId: string; readonly keyId: string; readonly at?: Date },
   by?: AuditSource,
 ): Promise<ApiKey | null> {
-  return changingAccount(database, accountId, by ?? {}, async (client) => {
+  return changingAccount(database, accountId, by ?? { kind: 'operator' }, async (client) => {
     const { rowCount } = await client.query(
       'UPDATE service.api_keys SET revoked_at = $3 WHERE id = $1 AND account_id = $2 AND revoked_at IS NULL',
       [keyId, accountId, at],

@@ -30,7 +30,7 @@ export interface AuditSource {
   readonly address: string | null;
   readonly userAgent: string | null;
   readonly requestId: string | null;
-  /** By what a person may do it: it is judged in the transaction of the change. */
+  /** By what a person may do it: it is judged in the transaction of the change. Without it only an operator may. */
   readonly right?: Right | undefined;
 }
 

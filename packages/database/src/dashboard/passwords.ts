@@ -45,19 +45,18 @@ export async function resetPassword(
   }: { readonly token: string; readonly person: Person; readonly hash: string; readonly at: Date },
   source: AuditSource,
 ): Promise<boolean> {
-  return changingPerson(database, person.userId, source, async (client) => {
+  const { userId: id, email: name } = person;
+  // The link proves who it is.
+  const by = { ...source, id, name, right: { userId: id, proof: null, at } };
+  return changingPerson(database, id, by, async (client) => {
     const { rowCount } = await client.query(
       'DELETE FROM dashboard.verifications WHERE identifier = ANY($1) AND value = $2 AND expires_at > $3',
-      [linkOf(token), person.userId, at],
+      [linkOf(token), id, at],
     );
     if (rowCount === 0) return false;
-    await client.query('UPDATE dashboard.users SET email_verified = true, updated_at = $2 WHERE id = $1', [
-      person.userId,
-      at,
-    ]);
-    await setPassword(client, { ...person, hash, at });
-    const by = { ...source, id: person.userId, name: person.email };
-    await recordPersonalChange(client, by, { action: 'password.reset', subject: person.userId });
+    await client.query('UPDATE dashboard.users SET email_verified = true, updated_at = $2 WHERE id = $1', [id, at]);
+    await setPassword(client, { userId: id, hash, at });
+    await recordPersonalChange(client, by, { action: 'password.reset', subject: id });
     return true;
   });
 }

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
-import { measurePool } from './measured-pool.ts';
+import { isCallback, measurePool, type Query, textOf } from './measured-pool.ts';
 
 /**
  * One pool of connections. Repositories use `prisma` where a query is plain and rare, and `sql` where it is hot or
@@ -70,6 +70,7 @@ export function openDatabase({
     // The pool listens only to idle connections. One that breaks while it is in use fails its statement, and without a
     // listener it would end the process as well.
     pool.on('connect', (client) => client.on('error', () => undefined));
+    closeUnusable(pool);
   }
   const unmeasure = pools.map((pool) => measurePool(pool, new URL(url).pathname.slice(1)));
   const prisma = new PrismaClient({ adapter: new PrismaPg(sql) });
@@ -111,21 +112,43 @@ async function establish(client: pg.ClientBase, settings: Readonly<Record<string
 /** Runs `work` in one transaction on one connection; rolls back and rethrows if it throws. */
 export async function inTransaction<T>(database: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await database.sql.connect();
-  let broken: Error | undefined;
   try {
     await client.query('BEGIN');
     const result = await work(client);
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A connection that cannot roll back is destroyed, not returned to the pool. So is one to a server that has become
-    // a standby, which would refuse the next transaction, too; a new one goes where the name leads now.
-    await client.query('ROLLBACK').catch((failure: Error) => (broken = failure));
-    if ((error as { code?: unknown }).code === READ_ONLY) broken = error as Error;
+    // A connection on which this fails is not used again: `closeUnusable`.
+    await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   } finally {
-    client.release(broken);
+    client.release();
   }
+}
+
+/**
+ * Closes a connection on which nothing could be rolled back, or whose server has become a standby, when it is returned:
+ * the next transaction would fail, too. A new connection goes where the name leads now. It is seen at the connection,
+ * because Prisma returns one whatever has happened on it, and the sign-in library catches what its statements throw.
+ */
+function closeUnusable(pool: pg.Pool): void {
+  const unusable = new WeakSet<pg.ClientBase>();
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as Query;
+    const watched: Query = async (...parameters) => {
+      try {
+        return await query(...parameters);
+      } catch (error) {
+        if (sqlStateOf(error) === READ_ONLY || textOf(parameters[0]) === 'ROLLBACK') unusable.add(client);
+        throw error;
+      }
+    };
+    // Calls with a callback are the pool's own: it closes the connection of each that fails.
+    Object.assign(client, { query: (...given: unknown[]) => (given.some(isCallback) ? query : watched)(...given) });
+  });
+  pool.on('release', (_error, client) => {
+    if (unusable.has(client)) void client.end();
+  });
 }
 
 /** SQLSTATE read_only_sql_transaction: the server is a standby. */
@@ -146,26 +169,48 @@ const UNAVAILABLE_MESSAGES = [
   'Client has encountered a connection error',
 ];
 
+/** Codes of Prisma's own that mean the same. */
+const UNAVAILABLE_IN_PRISMA: ReadonlySet<unknown> = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
+/** What Prisma's driver adapter makes of errors of sockets. */
+const UNREACHABLE_KINDS: ReadonlySet<unknown> = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
+
+/** An error, or what one comes from. */
+interface Failure {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  /** Of Prisma, whose driver adapter has thrown an error with a cause that has Postgres' code. */
+  readonly meta?: { readonly driverAdapterError?: unknown };
+  readonly originalCode?: unknown;
+  readonly kind?: unknown;
+}
+
+/** An error and what it comes from, as node-postgres and Prisma say it. */
+function* failuresOf(error: unknown): Generator<Failure> {
+  let failure = error;
+  while (typeof failure === 'object' && failure !== null) {
+    yield failure;
+    const { meta, cause } = failure as Failure;
+    failure = meta?.driverAdapterError ?? cause;
+  }
+}
+
+/** The SQLSTATE of an error of Postgres, also where Prisma hides it behind a code of its own. */
+function sqlStateOf(error: unknown): unknown {
+  const failures = [...failuresOf(error)];
+  return failures.find(({ originalCode }) => originalCode !== undefined)?.originalCode ?? failures[0]?.code;
+}
+
 /** True if an error means that the role of this program has no right to do it. */
-export const isDenied = (error: unknown): boolean =>
-  error instanceof Error && (error as { code?: unknown }).code === '42501';
+export const isDenied = (error: unknown): boolean => sqlStateOf(error) === '42501';
 
 /** True if an error means that Postgres was unavailable: respond with 503, or try again. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    const code = (cause as { code?: unknown }).code;
-    if (
-      typeof code === 'string' &&
-      (UNAVAILABLE_CODES.test(code) ||
-        code === 'P1001' ||
-        code === 'P1002' ||
-        code === 'P1008' ||
-        code === 'P1017' ||
-        code === 'P2024' ||
-        code === 'P2028')
-    )
-      return true;
-    if (UNAVAILABLE_MESSAGES.some((message) => cause.message.includes(message))) return true;
-  }
-  return false;
+  return [...failuresOf(error)].some(
+    ({ code, originalCode, kind, message }) =>
+      [code, originalCode].some((one) => typeof one === 'string' && UNAVAILABLE_CODES.test(one)) ||
+      UNAVAILABLE_IN_PRISMA.has(code) ||
+      UNREACHABLE_KINDS.has(kind) ||
+      UNAVAILABLE_MESSAGES.some((words) => typeof message === 'string' && message.includes(words)),
+  );
 }

@@ -47,7 +47,7 @@ function describe(text: string): Described {
 }
 
 /** The first argument of query() is a text, or an object with one. */
-const textOf = (statement: unknown): string =>
+export const textOf = (statement: unknown): string =>
   typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
 
 /**
@@ -80,8 +80,8 @@ async function measured<Result>(text: string, namespace: string, run: () => Prom
   }
 }
 
-type Query = (...parameters: unknown[]) => Promise<unknown>;
-const isCallback = (parameter: unknown): boolean => typeof parameter === 'function';
+export type Query = (...parameters: unknown[]) => Promise<unknown>;
+export const isCallback = (parameter: unknown): boolean => typeof parameter === 'function';
 
 /**
  * Measures the statements of `target`. The library's own calls, with callbacks, are part of another statement.

@@ -40,8 +40,10 @@ describe('the audit log', () => {
     address: '192.0.2.1',
     userAgent: 'a browser',
     requestId: 'req_1',
+    right: rightOf(userId),
     ...change,
   });
+  const rightOf = (of: string) => ({ userId: of, proof: null, at: new Date(), roles: ['owner'] }) as const;
   const entries = async (of = accountId) => auditEntries(database, of, {}, null, 1_000);
   const newUser = async (name: string): Promise<string> => {
     const id = newUserId();
@@ -73,7 +75,7 @@ describe('the audit log', () => {
     await renameAccount(database, accountId, 'Coffee bar', by());
     const [entry] = await entries();
     expect(entry).toEqual({
-      ...by(),
+      ...by({ right: undefined }),
       tokenId: null,
       entryId: expect.stringMatching(/^aud_/) as unknown,
       at: expect.any(Date) as unknown,
@@ -112,7 +114,7 @@ describe('the audit log', () => {
       setPlan: () => setPlan(database, accountId, 'scale', by()),
       invite: () => invite(database, { ...invitation, email: 'new@shop.example', token: 'new' }, by()),
       withdrawInvitation: () => withdrawInvitation(database, { accountId, id: open.id }, by()),
-      acceptInvitation: () => acceptInvitation(database, acceptance, by()),
+      acceptInvitation: () => acceptInvitation(database, acceptance, by({ right: rightOf(joining) })),
       createAccountKey: () => createAccountKey(database, { ...key, max: 50, name: 'Second' }, by()),
       revokeKey: () => revokeKey(database, { accountId, keyId: made?.id ?? '' }, by()),
       addWebhookEndpoint: () => addWebhookEndpoint(database, { ...endpoint, url: `${url}/second` }, by()),

@@ -14,9 +14,9 @@ import { inTransaction } from '../../src/postgres/database.ts';
 import { createOwnDatabase, type OwnDatabase } from '../own-database.ts';
 
 const BY: AuditSource = {
-  kind: 'person',
+  kind: 'operator',
   id: null,
-  name: 'a person',
+  name: 'an operator',
   address: null,
   userAgent: null,
   requestId: null,
@@ -45,7 +45,7 @@ describe('what outlasts a session', () => {
     const person = await newPerson();
     const wanted = { userId: person.userId, at, name: 'laptop', expiresAt, max: 20 };
     const { proof } = await newPerson();
-    const made = (right: typeof person) => createPersonalToken(database, wanted, { ...BY, right });
+    const made = (right: typeof person) => createPersonalToken(database, wanted, { ...BY, kind: 'person', right });
     await expect(made({ ...person, proof })).rejects.toThrow(AccessEndedError);
     expect(await made(person)).toMatchObject({ name: 'laptop' });
     await endSession(database, { userId: person.userId, id: person.proof.id }, BY);
@@ -59,14 +59,14 @@ describe('what outlasts a session', () => {
     await database.prisma.account.create({ data: { id: accountId, name: 'Shop', members } });
     const key = { accountId, livemode: false, scope: 'full', name: 'Till', expiresAt: null, at, max: 50 } as const;
     const made = (roles: readonly ('owner' | 'viewer')[]) =>
-      createAccountKey(database, key, { ...BY, right: { ...person, roles } });
+      createAccountKey(database, key, { ...BY, kind: 'person', right: { ...person, roles } });
     await expect(made(['owner'])).rejects.toMatchObject({ kind: 'role' });
     expect(await made(['viewer'])).toMatchObject({ name: 'Till' });
   });
 
   it('keeps the session from ending until it is made', async () => {
     const person = await newPerson();
-    await changingPerson(database, person.userId, { right: person }, async () => {
+    await changingPerson(database, person.userId, { kind: 'person', right: person }, async () => {
       const ending = inTransaction(database, async (other) => {
         await other.query("SET LOCAL lock_timeout = '100ms'");
         await other.query('DELETE FROM dashboard.sessions WHERE id = $1', [person.proof.id]);

@@ -578,6 +578,30 @@ export const METRICS = {
       'Attempts under way in a process: at most 600 to quick URLs, 300 to slow ones and 300 to those that fail.',
     labels: {},
   }),
+  'payments.delivery.slots.used': gauge({
+    services: ['webhook'],
+    unit: '{attempt}',
+    description: lines(
+      'Attempts under way in slots of a process. Live and test mode have their own, and of each the URLs that are',
+      'quick, slow and failing. Late attempts to quick URLs that found no slot among the slow ones have none.',
+    ),
+    labels: { livemode: of('true', 'false'), pace: of('quick', 'slow', 'failing') },
+  }),
+  'payments.delivery.slots.waiting': gauge({
+    services: ['webhook'],
+    unit: '{endpoint}',
+    description: lines(
+      'Webhook URLs to which a process could send something now, and for which it has no slot: all are used, or the',
+      'rest is kept for accounts that have none. What waits for its own URL or account is not counted.',
+    ),
+    labels: { livemode: of('true', 'false'), pace: of('quick', 'slow', 'failing') },
+  }),
+  'payments.delivery.slots.size': gauge({
+    services: ['webhook'],
+    unit: '{attempt}',
+    description: 'The slots of a process. A quarter is kept for accounts that have none.',
+    labels: { livemode: of('true', 'false'), pace: of('quick', 'slow', 'failing') },
+  }),
   'payments.endpoints.disabled': counter({
     services: ['webhook'],
     unit: '{endpoint}',

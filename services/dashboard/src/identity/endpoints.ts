@@ -136,8 +136,10 @@ export function signInEndpoints({
       return DONE;
     },
     async changePassword({ body, by, client, person, setCookies }) {
-      setCookies(await identity.changePassword(body, { person, client }, by, new Date(now())));
+      const beginSession = await identity.changePassword(body, { person, client }, by, new Date(now()));
+      // They hear of it whether or not the session begins.
       mailer.send(mails.passwordChanged(person.email));
+      setCookies(await beginSession());
       return DONE;
     },
     async beginSecondFactor({ body, by, client, person }) {

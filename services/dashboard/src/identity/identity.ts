@@ -12,6 +12,7 @@ import {
   isPasswordOf,
   type KnownPasskey,
   notePasskeyUse,
+  OwnerBusyError,
   type PasskeyCredential,
   personOfResetLink,
   type PrismaTransaction,
@@ -252,19 +253,24 @@ export class Identity {
     return person;
   }
 
-  /** Sets a new password, and begins a session in place of all others. What was made before proves nothing any more. */
+  /**
+   * Sets a new password. What was made before proves nothing any more.
+   * @returns begins a session in place of all others
+   */
   async changePassword(
     { currentPassword, password }: { readonly currentPassword: string; readonly password: string },
     { person: { userId }, client }: InSession,
     by: AuditSource,
     at: Date,
-  ): Promise<Cookies> {
+  ): Promise<() => Promise<Cookies>> {
     await this.checkPassword(currentPassword, userId);
     const hash = await this.#hash(password);
     await changePassword(this.#database, { userId, hash, at }, by);
     const stillProven = (prisma: PrismaTransaction) => isPasswordOf(prisma, userId, hash);
-    const { cookies } = await this.#beginVerifiedSession({ userId, at }, client, stillProven, 'session.required');
-    return cookies;
+    return async () => {
+      const { cookies } = await this.#beginVerifiedSession({ userId, at }, client, stillProven, 'session.required');
+      return cookies;
+    };
   }
 
   async #hash(password: string): Promise<string> {
@@ -523,7 +529,7 @@ export class Identity {
         return { status, code, body, cookies: response.headers.getSetCookie() };
       cause = unavailable ?? new Error(`the sign-in library failed: ${String(code)}`);
     } catch (error) {
-      if (error instanceof AccessEndedError || error instanceof DashboardError) throw error;
+      if ([AccessEndedError, DashboardError, OwnerBusyError].some((kind) => error instanceof kind)) throw error;
       cause = error;
     }
     // The library hides the cause of some failures from its log, too.

@@ -35,6 +35,17 @@ describe('a sign-in library whose statement fails', () => {
     await expect(identity.session(client)).rejects.toMatchObject({ code: 'service.unavailable' });
   });
 
+  it.each(['55P03', '25006'])(
+    'makes the service unavailable where Prisma hides %s behind its own code',
+    async (code) => {
+      const driverAdapterError = { cause: { originalCode: code, kind: 'postgres' } };
+      const failure = Object.assign(new Error('Database error.'), { code: 'P2039', meta: { driverAdapterError } });
+      const answer = identityWith(failure).session(client);
+      const expected = { code: 'service.unavailable', status: 503, details: { retry_after: 2 } };
+      await expect(answer).rejects.toMatchObject(expected);
+    },
+  );
+
   it('fails with an error of ours where the statement was wrong', async () => {
     const identity = identityWith(new Error('column "x" does not exist'));
     await expect(identity.session(client)).rejects.toThrow('the sign-in library failed: FAILED_TO_GET_SESSION');
