@@ -576,7 +576,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'An extra payment that a reorg moves is told of once',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: 'if (isMoved(intent, landing)) return;',
+    guard: 'if (moved !== undefined && intent.accept === undefined) return;',
     instead: '',
     test: {
       file: 'packages/domain/test/decide/settlement.unit.test.ts',

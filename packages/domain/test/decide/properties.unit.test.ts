@@ -70,13 +70,23 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     tokenAddress: intent.tokenAddress,
     from,
     to: intent.requestor,
-    // Of one transaction all transfers are equal.
-    amount: intent.amountBaseUnits + (intent.accept === undefined ? 0n : BigInt(HASHES.indexOf(hash))),
+    amount: intent.amountBaseUnits,
     reference: intent.reference,
   };
   // A place in a transaction has one transfer: no other intent's transfer is there.
   const first = intent.refundOf === null ? 0 : 10 * Number(intent.id.replace('pi_refund', ''));
-  const places = [{}, {}, {}, { ...MOVED, index: String(first + 4) }, { index: String(first + 1) }];
+  const again = { block: 102n, blockHash: FIRST };
+  const more = (amount: number): { readonly amount?: bigint } =>
+    intent.accept === undefined ? {} : { amount: intent.amountBaseUnits + BigInt(HASHES.indexOf(hash) + amount) };
+  const places = [
+    more(0),
+    more(0),
+    more(0),
+    { ...MOVED, index: String(first + 4), ...more(0) },
+    { index: String(first + 1), ...more(10) },
+    { ...again, ...more(20) },
+    { ...again, index: String(first + 1), ...more(10) },
+  ];
   const place = { index: String(first), ...pick(places, choice >> 3) };
   const level = pick(['confirmed', 'finalized'] as const, choice >> 5);
   const inputs: readonly (() => Input)[] = [
