@@ -30,7 +30,7 @@ export interface SummedRange {
 /**
  * Sums up the intents of an account that were created at or after `from`. It reads a range of an index for each token,
  * and no row: `intents_summed` has all that it needs. What has arrived beyond the amount is added once it is final: for
- * that it reads the overpaid intents.
+ * that it reads the events of the overpaid intents.
  * @returns `first`: when the oldest of them was created; null if there is none
  */
 export async function sumIntents(
@@ -101,7 +101,7 @@ interface Overpaid {
 }
 
 /**
- * What was paid beyond the amount, of the intents created at or after `first`: read by their `intent.overpaid`. Only
+ * What was paid beyond the amount, of the intents created at or after `first`: as `intent.overpaid` tells of it. Only
  * what is to be received can be overpaid.
  */
 function overpaidStatement(
@@ -112,11 +112,13 @@ function overpaidStatement(
   return {
     text: `
       SELECT date_bin(make_interval(secs => $4), created_at, $3) AS bucket_at, token_address, status,
-             sum((state::jsonb ->> 'amountReceived')::numeric - amount_base_units)::text AS amount
-        FROM (SELECT DISTINCT intent_id AS id
-                FROM (SELECT intent_id FROM ledger.intent_events
+             coalesce(sum(more), 0)::text AS amount
+        FROM (SELECT DISTINCT ON (intent_id) intent_id AS id,
+                     (body::jsonb #>> '{data,overpayment,amountBaseUnits}')::numeric AS more
+                FROM (SELECT intent_id, version, body FROM ledger.intent_events
                        WHERE account_id = $1 AND livemode = $2 AND type = 'intent.overpaid' AND at >= $6
-                       ORDER BY at DESC, event_id DESC LIMIT $5) AS told) AS overpaid
+                       ORDER BY at DESC, event_id DESC LIMIT $5) AS told
+               ORDER BY intent_id, version DESC) AS overpaid
         JOIN ledger.intents USING (id)
        WHERE created_at >= $6 AND token_address = ANY($7::text[]) AND status IN ('confirmed', 'finalized')
        GROUP BY 1, 2, 3`,
