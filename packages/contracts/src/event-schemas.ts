@@ -70,7 +70,7 @@ export const EVENT_MEANINGS: Readonly<Record<LoggedType, string>> = {
   confirmation_restored: 'The payment is on the chain again, perhaps in another block.',
   extra_payment_observed:
     'A refund was paid late, beside the linked one. Without `refundIntentId`: an extra payment has landed again that ' +
-    'was told of before a reorganization undid it. Logs have older ones of other extra payments.',
+    'was told of before a reorganization undid or moved it. Logs have older ones of other extra payments.',
   mismatched_payment_observed: 'No longer written: `intent.mismatched_payment` has replaced it.',
   deposit_told:
     'A change of a deposit that is or was assigned to the intent: `standing`, after the event of the deposit with ' +

@@ -147,7 +147,7 @@ const paymentIntent = z.looseObject({
   // In the order in which evolve() adds them: the bytes are those of the fold.
   amountReceived: baseUnits.exactOptional(),
   otherClaims: z.array(z.looseObject({ hash: transactionHash, intentIds: z.array(intentId) })).exactOptional(),
-  undoneExtras: z.array(transactionHash).exactOptional(),
+  undoneExtras: z.array(z.string()).exactOptional(),
   disproved: z.array(z.string()).exactOptional(),
   deposits: z.array(z.looseObject({ id: depositId, version: z.number().int().positive() })).exactOptional(),
   erasedAt: instant.exactOptional(),

@@ -1,7 +1,7 @@
 import type { Address, IntentId, TransactionHash } from './model/ids.ts';
 import type { EventData, IntentEvent } from './model/event.ts';
 import type { Landing, Metadata, PaymentIntent, Submission, SubmissionStatus } from './model/intent.ts';
-import { transferKey, withoutFee } from './model/landing.ts';
+import { movedExtra, transferKey, undoneKey, withoutFee } from './model/landing.ts';
 import { COUNTED_MAX, REMEMBERED_MAX } from './model/limits.ts';
 import { isLive, liveSubmission, submissionOf } from './model/submission.ts';
 import { isPublicField } from './model/view.ts';
@@ -273,7 +273,9 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     }
     case 'confirmation_restored': {
       const { landing } = event.data;
-      const extraPayments = state.extraPayments.filter((extra) => transferKey(extra) !== transferKey(landing));
+      const isIt = (extra: Landing): boolean =>
+        transferKey(extra) === transferKey(landing) && extra.transfer.amount === landing.transfer.amount;
+      const extraPayments = state.extraPayments.filter((extra) => !isIt(extra));
       return {
         ...landed(state, landing.hash, landing, state.settlement?.finalized ?? false),
         txSignature: landing.hash,
@@ -295,7 +297,7 @@ const applyEvent = (state: PaymentIntent, event: Exclude<IntentEvent, { type: 'i
     }
     case 'intent.mismatched_payment':
     case 'mismatched_payment_observed':
-      return seen(state, event.data.landing);
+      return { ...seen(state, event.data.landing), ...withoutSpoiled(state, event.data.landing) };
     case 'intent.mismatch_withdrawn':
       return withdrawn(state, event.data);
     case 'intent.payment_claimed': {
@@ -337,11 +339,24 @@ const seen = (state: PaymentIntent, landing: Landing): Change => ({
   submissions: marked(state, landing.hash, { status: 'landed' }),
 });
 
-const extraPayment = (state: PaymentIntent, landing: Landing): Change => ({
-  ...seen(state, landing),
-  ...landedAgain(state, landing.hash),
-  extraPayments: [...state.extraPayments, withoutFee(landing)].slice(0, COUNTED_MAX.extra),
-});
+/** Of an intent that more may pay, what an extra payment was in another block is gone. Of others it is not recorded. */
+const extraPayment = (state: PaymentIntent, landing: Landing): Change => {
+  const moved = state.accept === undefined ? undefined : movedExtra(state, landing);
+  const others = state.extraPayments.filter((extra) => extra !== moved);
+  return {
+    ...seen(state, landing),
+    ...(moved !== undefined && { transfers: recounted(state, moved, landing, ...others) }),
+    ...landedAgain(state, landing),
+    extraPayments: [...others, withoutFee(landing)].slice(0, COUNTED_MAX.extra),
+  };
+};
+
+/** Without the extra payment that was executed again as this transfer, which does not pay the intent. */
+const withoutSpoiled = (state: PaymentIntent, landing: Landing): Change => {
+  if (state.accept === undefined) return {};
+  const key = transferKey(landing);
+  return { extraPayments: state.extraPayments.filter((extra) => transferKey(extra) !== key) };
+};
 
 /** A report is taken back: its transfer pays the intent after all, or it pays another one. */
 const withdrawn = (
@@ -353,14 +368,20 @@ const withdrawn = (
 });
 
 /** Extra payments that a reorg has undone, with those of before. */
-const undone = ({ undoneExtras = [] }: PaymentIntent, extras: readonly Landing[]): Change =>
+const undone = (state: PaymentIntent, extras: readonly Landing[]): Change =>
   extras.length === 0
     ? {}
-    : { undoneExtras: [...undoneExtras, ...extras.map(({ hash }) => hash)].slice(-REMEMBERED_MAX) };
+    : {
+        undoneExtras: [...(state.undoneExtras ?? []), ...extras.map((extra) => undoneKey(state, extra))].slice(
+          -REMEMBERED_MAX,
+        ),
+      };
 
-/** One of this transaction has landed again, in whichever place: those of an intent are equal but for that. */
-const landedAgain = ({ undoneExtras = [] }: PaymentIntent, hash: TransactionHash): Change => {
-  const at = undoneExtras.indexOf(hash);
+/** One of this transaction has landed again, in whichever place: that of its amount, or else one of another amount. */
+const landedAgain = (state: PaymentIntent, landing: Landing): Change => {
+  const { undoneExtras = [] } = state;
+  const same = undoneExtras.indexOf(undoneKey(state, landing));
+  const at = same < 0 ? undoneExtras.findIndex((key) => key.startsWith(landing.hash)) : same;
   return at < 0 ? {} : { undoneExtras: undoneExtras.toSpliced(at, 1) };
 };
 
@@ -379,7 +400,7 @@ const depositTold = (
     deposits,
     transfers: uncounted(state.transfers, landing, ...paid.filter(isOfIt)),
     extraPayments: extraPayments.filter((extra) => !isOfIt(extra)),
-    ...(standing === 'lost' ? undone(state, extraPayments.filter(isOfIt)) : landedAgain(state, landing.hash)),
+    ...(standing === 'lost' ? undone(state, extraPayments.filter(isOfIt)) : landedAgain(state, landing)),
     ...(settlement !== null && isOfIt(settlement) && { settlement: { ...settlement, lost: true } }),
   };
 };
@@ -422,18 +443,33 @@ const landed = (state: PaymentIntent, hash: TransactionHash, landing: Landing | 
   const { settlement } = state;
   // The same transaction in another place: its first transfer was undone and would be a new one if it landed again.
   const moved = settlement?.hash === hash && settlement.transfer.index !== landing.transfer.index;
-  const transfers = counted(moved ? uncounted(state.transfers, settlement) : state.transfers, landing);
+  const transfers = !moved
+    ? counted(state.transfers, landing)
+    : state.accept === undefined
+      ? counted(uncounted(state.transfers, settlement), landing)
+      : recounted(state, settlement, landing, ...state.extraPayments);
   const { depositId: _, ...same } = settlement?.hash === hash ? settlement : {};
   const told = landing.depositId === undefined ? {} : { depositId: landing.depositId };
   const settled = { ...same, hash, transfer: landing.transfer, finalized, lost: false, ...told };
   // What settled before was no extra payment, and others of its transaction still may have been.
-  return { submissions, settlement: settled, transfers, ...(settlement?.hash !== hash && landedAgain(state, hash)) };
+  return { submissions, settlement: settled, transfers, ...(settlement?.hash !== hash && landedAgain(state, landing)) };
 };
 
 const counted = (transfers: readonly string[], landing: Landing): readonly string[] => {
   const key = transferKey(landing);
   return transfers.length >= REMEMBERED_MAX || transfers.includes(key) ? transfers : [...transfers, key];
 };
+
+/** Without the transfer that was moved: its place in its transaction may be that of another one now, which stands. */
+const recounted = (
+  { transfers, settlement }: PaymentIntent,
+  moved: Landing,
+  ...standing: readonly Landing[]
+): readonly string[] =>
+  [...standing, ...(settlement === null || settlement === moved || settlement.lost ? [] : [settlement])].reduce(
+    counted,
+    uncounted(transfers, moved),
+  );
 
 /** Without the transfers that the chain has undone: they are new ones if they land again. */
 const uncounted = (transfers: readonly string[], ...undone: readonly Landing[]): readonly string[] => {

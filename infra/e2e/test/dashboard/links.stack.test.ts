@@ -42,6 +42,7 @@ describe('payment links in the browser', () => {
     await open('payment-links');
     await page.getByRole('button', { name: 'New payment link' }).first().click();
     await dialog.getByLabel('Amount').fill('18.5');
+    await dialog.getByLabel('Also with more').check();
     await dialog.getByLabel('Metadata').fill('no metadata');
     await dialog.getByRole('button', { name: 'Create payment link' }).click();
     await dialog.getByText('Metadata is written as key=value').waitFor();
@@ -51,6 +52,7 @@ describe('payment links in the browser', () => {
     const [link] = await links();
     expect(link).toMatchObject({
       amount: '18.5',
+      accept: 'at_least',
       metadata: { order: 'A-1' },
       offers: [
         { token: 'USDC', requestor: SOLANA_WALLET },

@@ -534,6 +534,36 @@ export const writerGuards: readonly Mutant[] = [
     },
   },
   {
+    name: 'An extra payment that brings another amount in another block is told again',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: 'moved?.transfer.amount === landing.transfer.amount',
+    instead: 'moved !== undefined',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'tells of an extra payment again that brings another amount, at the same index or another',
+    },
+  },
+  {
+    name: 'Two amounts of one transaction are kept apart when it moves',
+    file: 'packages/domain/src/model/landing.ts',
+    guard: 'moved.find((one) => one.transfer.amount === amount) ??',
+    instead: '',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'keeps them apart where they have changed places',
+    },
+  },
+  {
+    name: 'What was told as an extra payment does not settle the intent in place of its own transaction’s payment',
+    file: 'packages/domain/src/decide/observing.ts',
+    guard: '(!isFinal && isBesideLost(intent, landing))',
+    instead: 'false',
+    test: {
+      file: 'packages/domain/test/decide/at-least.unit.test.ts',
+      name: 'keeps them apart after it was seen',
+    },
+  },
+  {
     name: 'Older code does not take an intent of at least its amount for one of exactly that',
     file: 'packages/contracts/src/messages.ts',
     guard: "'accept' in data ? versionOf(FORMATS.event) : EVENT_SCHEMA_VERSION",
@@ -576,7 +606,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'An extra payment that a reorg moves is told of once',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: 'if (isMoved(intent, landing)) return;',
+    guard: 'if (moved !== undefined && intent.accept === undefined) return;',
     instead: '',
     test: {
       file: 'packages/domain/test/decide/settlement.unit.test.ts',
@@ -586,7 +616,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'Extra payments are recorded up to a limit',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: "if (!isRecorded(intent, landing, 'extra')) return;",
+    guard: "if (moved === undefined && !isRecorded(intent, landing, 'extra')) return;",
     instead: '',
     test: {
       file: 'packages/domain/test/decide/limits.unit.test.ts',

@@ -4,6 +4,23 @@ const of = (path: string, from = 'event'): string => `(${from} ->> '$.${path}')`
 const LOST = `(type = 'confirmation_lost'
   OR (type = 'deposit_told' AND ${of('data.standing')} IN ('lost', 'unassigned', 'withdrawn')))`;
 const at = (path: string): string => `${of(path)}::TIMESTAMP`;
+/** What is told of an extra payment. With a refund's id it is that refund's payment. */
+const EXTRA = `(type = 'intent.extra_payment'
+  OR (type = 'extra_payment_observed' AND ${of('data.refundIntentId')} IS NULL))`;
+/** The transfer that an event tells of. */
+const TOLD = `${of('data.landing.transfer.index')} AS landed_at,
+        -- What settles an intent may land again in another place. The transaction that takes a lost one's place is
+        -- known by confirmation_restored alone.
+        CASE WHEN type IN ('intent.confirmed', 'confirmation_restored') THEN 'settles' ELSE landed_at END AS place,
+        concat(${of('data.landing.transfer.block')}, ' ', ${of('data.landing.transfer.blockHash')}) AS block`;
+/** The same transfer as it was told of last: it may have another place and amount now. */
+const NOW = `arg_max(landed_at, version) OVER of_place AS transfer_index, arg_max(event, version) OVER of_place AS now,
+        -- Its transaction is in another block now, and what it pays there has events of its own.
+        ${EXTRA} AND block <> arg_max(block, version) FILTER (${EXTRA} OR type = 'confirmation_restored')
+          OVER (PARTITION BY intent_id, paid_by) AS has_moved,
+        ${EXTRA} AND version < coalesce(max(version) FILTER (type = 'confirmation_restored')
+          OVER (PARTITION BY intent_id, paid_by, landed_at), 0) AS settles_now`;
+const OF_PLACE = 'of_place AS (PARTITION BY intent_id, paid_by, place)';
 /** One base unit of what a fee is paid in: of Tempo's stablecoins, which all have 6 decimals, of SOL, or of ETH. */
 const FEE_UNIT = `(CASE WHEN fee_token IS NOT NULL THEN 0.000001 WHEN chain LIKE 'solana:%' THEN 0.000000001
           ELSE 0.000000000000000001 END)::DECIMAL(18, 18)`;
@@ -69,23 +86,15 @@ export const VIEWS: Readonly<Record<string, string>> = {
       CASE WHEN level IN ('lost', 'withdrawn') THEN undone_at END AS undone_at,
       event -> '$.deposit' AS deposit
     FROM last`,
-  // One row for each transfer of money that was credited. Of one that was reported again, the last report counts. What
-  // only a payer's word connects with an intent is left out where the transfer pays another one: it came once.
+  // One row for each transfer of money that was credited. Of one that was reported again, the last report counts, also
+  // where it was an extra payment before it settled its intent, or a reorg has moved it. What only a payer's word
+  // connects with an intent is left out where the transfer pays another one: it came once.
   payments: `
     WITH landed AS (
       SELECT intent_id, version, "at", account_id, livemode, chain, token, type, event,
-        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS paid_by,
-        ${of('data.landing.transfer.index')} AS landed_at,
-        -- What settles an intent may land again in another place. The transaction that takes a lost one's place is
-        -- known by confirmation_restored alone.
-        CASE WHEN type IN ('intent.confirmed', 'confirmation_restored') THEN 'settles'
-          ELSE landed_at END AS place,
-        -- Where it is now, whichever of its reports is the row.
-        arg_max(landed_at, version) OVER (PARTITION BY intent_id, paid_by, place) AS transfer_index
+        coalesce(${of('data.landing.hash')}, ${of('data.hash')}) AS paid_by, ${TOLD}, ${NOW}
       FROM events
-      WHERE (type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment')
-          -- An extra payment that has landed again. With a refund's id it is that refund's payment.
-          OR (type = 'extra_payment_observed' AND ${of('data.refundIntentId')} IS NULL))
+      WHERE (type IN ('intent.confirmed', 'confirmation_restored', 'intent.mismatched_payment') OR ${EXTRA})
         -- What was withdrawn is counted by the events that followed.
         AND NOT EXISTS (
           FROM events later WHERE events.type = 'intent.mismatched_payment'
@@ -94,6 +103,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
             AND ${of('data.landing.hash', 'later.event')} = ${of('data.landing.hash', 'events.event')}
             AND ${of('data.landing.transfer.index', 'later.event')} =
               ${of('data.landing.transfer.index', 'events.event')})
+      WINDOW ${OF_PLACE}
       -- tx_signature is a column of the events: that of the intent.
       QUALIFY row_number() OVER (
         PARTITION BY intent_id, paid_by, place ORDER BY type = 'confirmation_restored', version DESC) = 1
@@ -111,8 +121,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
     )
     SELECT landed.intent_id, landed.account_id, landed.livemode, landed.chain,
       -- A simulated payment has no transfer.
-      CASE WHEN coalesce(${of('data.landing.transfer.tokenAddress', 'landed.event')} =
-        ${of('intent.tokenAddress', 'landed.event')}, true) THEN landed.token END AS token,
+      CASE WHEN coalesce(${of('data.landing.transfer.tokenAddress', 'now')} =
+        ${of('intent.tokenAddress', 'now')}, true) THEN landed.token END AS token,
       CASE type
         WHEN 'intent.extra_payment' THEN 'extra'
         WHEN 'extra_payment_observed' THEN 'extra'
@@ -126,13 +136,13 @@ export const VIEWS: Readonly<Record<string, string>> = {
       END AS status,
       -- All others have exactly the amount that is asked for, or say which.
       try_cast(CASE type
-        WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'landed.event')}
-        ELSE coalesce(${of('data.amount', 'landed.event')}, ${of('intent.amount', 'landed.event')})
+        WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'now')}
+        ELSE coalesce(${of('data.amount', 'now')}, ${of('intent.amount', 'now')})
       END AS DECIMAL(38, 18)) AS amount,
-      try_cast(${of('data.landing.transfer.amount', 'landed.event')} AS DECIMAL(38, 0)) AS base_units,
-      ${of('data.landing.transfer.from', 'landed.event')} AS sender,
-      ${of('data.landing.transfer.to', 'landed.event')} AS recipient,
-      ${of('data.landing.transfer.tokenAddress', 'landed.event')} AS token_address,
+      try_cast(${of('data.landing.transfer.amount', 'now')} AS DECIMAL(38, 0)) AS base_units,
+      ${of('data.landing.transfer.from', 'now')} AS sender,
+      ${of('data.landing.transfer.to', 'now')} AS recipient,
+      ${of('data.landing.transfer.tokenAddress', 'now')} AS token_address,
       paid_by AS tx_signature, landed."at" AS confirmed_at, ends.finalized_at,
       coalesce(${of('data.simulated', 'landed.event')}::BOOLEAN, false) AS simulated,
       ${of('intent.refundOf', 'landed.event')} AS refund_of,
@@ -140,6 +150,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
       transfer_index, coalesce(${of('data.claimed', 'landed.event')}::BOOLEAN, false) AS claimed, deposit_id
     FROM landed LEFT JOIN ends USING (intent_id, paid_by)
     LEFT JOIN deposited USING (account_id, livemode, chain, paid_by, transfer_index)
+    WHERE NOT settles_now AND (status = 'lost' OR NOT has_moved)
     QUALIFY NOT claimed OR NOT bool_or(NOT claimed AND status <> 'lost') OVER (
       PARTITION BY landed.account_id, landed.livemode, landed.chain, landed.paid_by, transfer_index)`,
   // Two rows for each transfer on the chain: one wallet has less, another one more; and two for the fee of a
@@ -148,13 +159,14 @@ export const VIEWS: Readonly<Record<string, string>> = {
   // because both name the wallet; and where a deposit pays an intent after all.
   journal: `
     WITH landed AS (
-      SELECT *, ${of('data.landing.hash')} AS paid_by,
-        ${of('data.landing.transfer.index')} AS transfer_index,
-        try_cast(${of('data.landing.transfer.amount')} AS HUGEINT) AS units
+      SELECT *, ${of('data.landing.hash')} AS paid_by, ${TOLD}, ${NOW},
+        try_cast(${of('data.landing.transfer.amount')} AS HUGEINT) AS landed_units,
+        arg_max(landed_units, version) OVER of_place AS units
       FROM events
       WHERE type IN ('intent.confirmed', 'confirmation_restored', 'intent.extra_payment', 'intent.mismatched_payment',
           'extra_payment_observed', 'mismatched_payment_observed')
-        AND units IS NOT NULL
+        AND landed_units IS NOT NULL
+      WINDOW ${OF_PLACE}
     ), lost AS (
       SELECT intent_id, coalesce(${of('data.hash')}, ${of('data.landing.hash')}) AS paid_by,
         max(version) AS version, max("at") AS "at"
@@ -164,24 +176,24 @@ export const VIEWS: Readonly<Record<string, string>> = {
       SELECT landed.*, lost."at" AS lost_at FROM landed
       LEFT JOIN lost ON lost.intent_id = landed.intent_id AND lost.paid_by = landed.paid_by
         AND lost.version > landed.version
-      WHERE lost.version IS NULL OR NOT EXISTS (
+      WHERE NOT has_moved AND (lost.version IS NULL OR NOT EXISTS (
         FROM landed again WHERE again.intent_id = landed.intent_id AND again.paid_by = landed.paid_by
-          AND again.version > lost.version)
+          AND again.version > lost.version))
       QUALIFY row_number() OVER (
         PARTITION BY landed.chain, landed.paid_by, transfer_index
         ORDER BY type = 'intent.confirmed' DESC, landed.version DESC
       ) = 1
     ), transfers AS (
       SELECT "at", lost_at, intent_id, account_id, livemode, chain, paid_by, transfer_index, units,
-        ${of('data.landing.transfer.from')} AS sender,
-        ${of('data.landing.transfer.to')} AS recipient,
-        ${of('data.landing.transfer.tokenAddress')} AS token_address,
+        ${of('data.landing.transfer.from', 'now')} AS sender,
+        ${of('data.landing.transfer.to', 'now')} AS recipient,
+        ${of('data.landing.transfer.tokenAddress', 'now')} AS token_address,
         recipient = ${of('intent.requestor')} AS to_requestor,
         CASE WHEN token_address = ${of('intent.tokenAddress')} THEN token END AS symbol,
         try_cast(CASE type
-          WHEN 'intent.mismatched_payment' THEN ${of('data.amount')}
+          WHEN 'intent.mismatched_payment' THEN ${of('data.amount', 'now')}
           WHEN 'mismatched_payment_observed' THEN NULL
-          ELSE coalesce(${of('data.amount')}, ${of('intent.amount')})
+          ELSE coalesce(${of('data.amount', 'now')}, ${of('intent.amount', 'now')})
         END AS DECIMAL(38, 18)) AS tokens,
         ${of('intent.refundOf')} IS NOT NULL AS is_refund
       FROM last

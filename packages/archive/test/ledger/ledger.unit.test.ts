@@ -356,12 +356,49 @@ describe('the ledger', () => {
     expect(
       payments.map(({ kind, status, amount, base_units: units }) => [kind, status, Number(amount), units]),
     ).toEqual([
-      ['extra', 'confirmed', 12.500001, '12500001'],
+      // It was an extra payment before.
       ['requested', 'finalized', 12.500001, '12500001'],
       ['requested', 'lost', 13, '13000000'],
     ]);
     expect(sums.map(({ amount, base_units: units, entries }) => [Number(amount), units, entries])).toEqual([
       [12.500001, '12500001', '3'],
+    ]);
+  });
+
+  it('has each payment once, with the amount that it has now, where a reorg has moved its transaction', async () => {
+    const of = (wanted: EventType) =>
+      RECORDED_AT_LEAST.map((line) => parseEvent(line)).find(({ type }) => type === wanted) as EventEnvelope;
+    const [settled, extra] = [of('intent.confirmed'), of('intent.extra_payment')];
+    const again = (before: EventEnvelope, type: EventType, version: number, index: string, amount: bigint): string => {
+      const { landing } = before.data as { readonly landing: Landing };
+      const transfer = { ...landing.transfer, amount, index, block: landing.transfer.block + 1n };
+      const data = { landing: { hash: landing.hash, transfer }, amount: String(amount / 1_000_000n) };
+      return encodeEvent({ ...before, type, version, eventId: `evt_again${version}`, data });
+    };
+    const events = [
+      ...RECORDED_AT_LEAST.slice(0, 4),
+      again(settled, 'confirmation_restored', 5, '3', 14_000_000n),
+      again(extra, 'intent.extra_payment', 6, '4', 20_000_000n),
+      again(extra, 'extra_payment_observed', 7, '0', 30_000_000n),
+    ];
+    const moved = await ledgerOf('moved', events);
+    const { rows: payments } = await moved.query(
+      'SELECT kind, transfer_index, amount, base_units FROM payments ORDER BY base_units',
+    );
+    const { rows: booked } = await moved.query(
+      `SELECT transfer_index, amount, base_units FROM journal
+         WHERE account = 'requestor' AND transfer_index IS NOT NULL ORDER BY base_units`,
+    );
+    moved.close();
+    expect(payments.map((row) => Object.values(row).join(' '))).toEqual([
+      'requested 3 14 14000000',
+      'extra 4 20 20000000',
+      'extra 0 30 30000000',
+    ]);
+    expect(booked.map((row) => Object.values(row).join(' '))).toEqual([
+      '3 14 14000000',
+      '4 20 20000000',
+      '0 30 30000000',
     ]);
   });
 

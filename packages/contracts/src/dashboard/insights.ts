@@ -77,6 +77,9 @@ export const ATTENTION_ADVICE = {
     'difference with the payer. The intent can still be paid until it expires.',
   extra_payment: 'The intent was already paid. Send this payment back to its sender.',
   late_payment: 'It arrived after the intent had ended. The intent is now confirmed: deliver, or refund it.',
+  overpaid:
+    'More arrived than the intent asks for, which it accepts: `amount` says by how much. Keep it if the payer meant ' +
+    'it, such as a tip. Else refund the intent, and lower the refund to this amount before it is paid.',
   sanctioned_sender:
     'Its sender is on a sanctions list. Do not refund it, and do not deliver: ask the people responsible for ' +
     'compliance.',
@@ -103,6 +106,7 @@ export const ATTENTION_DONE_BY = {
   mismatched_payment: ['owner', 'developer', 'support'],
   extra_payment: ['owner', 'developer', 'support'],
   late_payment: ['owner', 'developer', 'support'],
+  overpaid: ['owner', 'developer', 'support'],
   sanctioned_sender: ['owner'],
 } as const satisfies Partial<Readonly<Record<AttentionKind, readonly Role[]>>>;
 export type PaymentAttentionKind = keyof typeof ATTENTION_DONE_BY;
@@ -267,11 +271,12 @@ export const INSIGHT_OPERATIONS = {
     tag: 'Insights',
     summary: 'List what needs attention',
     description:
-      'Returns payments with other terms, paid twice, after the end of their intent or by a sanctioned sender; open ' +
-      'deposits that are `confirmed` or `finalized`; paused and disabled webhook endpoints; and failed deliveries to ' +
-      'endpoints that still exist. Newest first, each with what to do; `kind` selects some and may be repeated. ' +
-      '`state` is `open` or `done` (default `open`): payments that a person has marked as done are listed as `done`, ' +
-      `the newest mark first. Deliveries are kept for ${DELIVERY_DAYS} days, payments and deposits without limit. ` +
+      'Returns payments with other terms, paid twice, after the end of their intent, of more than the amount or by a ' +
+      'sanctioned sender; open deposits that are `confirmed` or `finalized`; paused and disabled webhook endpoints; ' +
+      'and failed deliveries to endpoints that still exist. Newest first, each with what to do; `kind` selects some ' +
+      'and may be repeated. `state` is `open` or `done` (default `open`): payments that a person has marked as done ' +
+      `are listed as \`done\`, the newest mark first. Deliveries are kept for ${DELIVERY_DAYS} days, payments and ` +
+      'deposits without limit. ' +
       'A deposit has `likelyIntents`: up to three unpaid intents of its wallet and token, open or ended in the week ' +
       'before it, of its amount or up to a tenth more; one whose reference it carries first, however long that has ' +
       'ended. `POST /deposits/{id}/assign` and `POST /deposits/{id}/ignore` of the payment API take a deposit off ' +

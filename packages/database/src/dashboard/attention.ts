@@ -13,7 +13,7 @@ export interface AttentionRow {
   readonly id: string;
   readonly at: Date;
   readonly intentId: string | null;
-  /** Of an unexpected payment: the body of its event. */
+  /** Of an unexpected payment, or one of more than the amount: the body of its event. */
   readonly event: string | null;
   /** Of a payment from a sanctioned sender: the state of its intent. */
   readonly state: string | null;
@@ -87,6 +87,7 @@ const SOURCES: Readonly<Record<AttentionKind, Source>> = {
   mismatched_payment: mismatched,
   extra_payment: unexpected('extra_payment'),
   late_payment: unexpected('late_payment'),
+  overpaid: unexpected('overpaid'),
   sanctioned_sender: {
     at: 'flagged_at',
     id: 'id',

@@ -13,7 +13,7 @@ export interface SummedIntents {
   readonly status: IntentStatus;
   readonly kind: PaymentKind;
   readonly intents: number;
-  /** Base units. */
+  /** Base units: of what was paid with more, what arrived. */
   readonly amount: bigint;
 }
 
@@ -29,7 +29,8 @@ export interface SummedRange {
 
 /**
  * Sums up the intents of an account that were created at or after `from`. It reads a range of an index for each token,
- * and no row: `intents_summed` has all that it needs.
+ * and no row: `intents_summed` has all that it needs. What has arrived beyond the amount is added once it is final: for
+ * that it reads the events of the overpaid intents.
  * @returns `first`: when the oldest of them was created; null if there is none
  */
 export async function sumIntents(
@@ -46,16 +47,22 @@ export async function sumIntents(
     amount: string;
     first: Date;
   }>(sumStatement(owner, range));
+  const first = rows.reduce<Date | null>(
+    (least, row) => (least === null || row.first < least ? row.first : least),
+    null,
+  );
+  const overpaid = first === null ? [] : (await scans.query<Overpaid>(overpaidStatement(owner, range, first))).rows;
   return {
-    sums: rows.map(({ bucket_at: bucketAt, token_address: tokenAddress, status, kind, intents, amount }) => ({
-      bucketAt,
-      tokenAddress,
-      status,
-      kind,
-      intents,
-      amount: BigInt(amount),
-    })),
-    first: rows.reduce<Date | null>((least, { first }) => (least === null || first < least ? first : least), null),
+    sums: rows.map(({ bucket_at: bucketAt, token_address: tokenAddress, status, kind, intents, amount }) => {
+      const isOfIt = (one: Overpaid): boolean =>
+        kind === 'received' &&
+        one.bucket_at.getTime() === bucketAt.getTime() &&
+        one.token_address === tokenAddress &&
+        one.status === status;
+      const more = overpaid.filter(isOfIt).reduce((sum, one) => sum + BigInt(one.amount), 0n);
+      return { bucketAt, tokenAddress, status, kind, intents, amount: BigInt(amount) + more };
+    }),
+    first,
   };
 }
 
@@ -83,6 +90,39 @@ export function sumStatement(
         FROM (SELECT * FROM (${runs.join(' UNION ALL ')}) AS runs ${ORDER} LIMIT $5) AS newest
        GROUP BY 1, 2, 3, 4`,
     values,
+  };
+}
+
+interface Overpaid {
+  readonly bucket_at: Date;
+  readonly token_address: TokenAddress;
+  readonly status: IntentStatus;
+  readonly amount: string;
+}
+
+/**
+ * What was paid beyond the amount, of the intents created at or after `first`: as `intent.overpaid` tells of it. Only
+ * what is to be received can be overpaid.
+ */
+function overpaidStatement(
+  { accountId, livemode }: IntentOwner,
+  { tokens, from, bucketMs, max }: SummedRange,
+  first: Date,
+): { readonly text: string; readonly values: unknown[] } {
+  return {
+    text: `
+      SELECT date_bin(make_interval(secs => $4), created_at, $3) AS bucket_at, token_address, status,
+             coalesce(sum(more), 0)::text AS amount
+        FROM (SELECT DISTINCT ON (intent_id) intent_id AS id,
+                     (body::jsonb #>> '{data,overpayment,amountBaseUnits}')::numeric AS more
+                FROM (SELECT intent_id, version, body FROM ledger.intent_events
+                       WHERE account_id = $1 AND livemode = $2 AND type = 'intent.overpaid' AND at >= $6
+                       ORDER BY at DESC, event_id DESC LIMIT $5) AS told
+               ORDER BY intent_id, version DESC) AS overpaid
+        JOIN ledger.intents USING (id)
+       WHERE created_at >= $6 AND token_address = ANY($7::text[]) AND status IN ('confirmed', 'finalized')
+       GROUP BY 1, 2, 3`,
+    values: [accountId, livemode, from, bucketMs / 1_000, max, first, tokens],
   };
 }
 

@@ -154,7 +154,8 @@ export function projectedEvent(envelope: LoggedEvent): readonly ProjectedEvent[]
   const body = webhookBody(envelope);
   if (body === null) return [];
   const { intentId, version, eventId, type, at, accountId, livemode } = envelope;
-  const owner = isUnexpectedPayment(type) ? { accountId, livemode } : null;
+  // Their account looks for them (../dashboard/attention.ts).
+  const owner = isUnexpectedPayment(type) || type === 'intent.overpaid' ? { accountId, livemode } : null;
   return [{ intentId, version, eventId, type, body, at, owner }];
 }
 

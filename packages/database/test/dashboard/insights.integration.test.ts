@@ -29,6 +29,7 @@ const EVENTS = `
   INSERT INTO ledger.intent_events (intent_id, version, event_id, type, body, at, account_id, livemode)
   SELECT 'pi_' || n, 1, 'evt_' || $1 || n,
          CASE WHEN n % 4 > 0 THEN 'intent.created' WHEN n = 4 THEN 'intent.late_payment'
+              WHEN n = 8 THEN 'intent.overpaid'
               ELSE 'intent.mismatched_payment' END, '{}', now() - n * interval '1 second',
          CASE WHEN n % 4 = 0 THEN $1 END, CASE WHEN n % 4 = 0 THEN false END
     FROM generate_series($2::int, $2 + ${ROWS}) AS n`;

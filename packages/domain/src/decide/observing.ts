@@ -4,14 +4,16 @@ import type { IntentId } from '../model/ids.ts';
 import type { AssignedDeposit, Command, Observation } from '../model/input.ts';
 import type { Landing, PaymentIntent } from '../model/intent.ts';
 import {
+  isAt,
+  isBesideLost,
   isDisproved,
   isMismatched,
-  isMoved,
   isReported,
   isSettling,
+  movedExtra,
   paidAmount,
-  type Place,
   transferKey,
+  undoneKey,
   withoutFee,
 } from '../model/landing.ts';
 import { COUNTED_MAX, countedIn, DUST_SHARE, OTHER_CLAIMS_MAX, refusalAtReports } from '../model/limits.ts';
@@ -54,20 +56,24 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
   const paid = paidAmount(before, landing);
   const isWithdrawn = differs.length === 0 && isMismatched(before, landing);
   const intent = isWithdrawn ? draft.append(before.id, 'intent.mismatch_withdrawn', { landing, ...paid }) : before;
-  const isRepeat = intent.transfers.includes(transferKey(landing));
+  const isCounted = intent.transfers.includes(transferKey(landing));
+  const moved = intent.accept === undefined ? undefined : movedExtra(intent, landing);
   if (differs.length > 0) {
+    const isSpoiled = moved !== undefined && transferKey(moved) === transferKey(landing) && differs.includes('amount');
     const isLate = differs.includes('reference') && isDisproved(intent, landing) && !isLive(intent, hash);
-    if (!isRepeat && !isLate) mismatched(intent, landing, differs, draft);
+    if ((!isCounted || isSpoiled) && !isLate) mismatched(intent, landing, differs, draft);
     return;
   }
   const isFinal = level === 'finalized';
-  if (intent.settlement?.lost === false && isSettling(intent, landing)) {
-    if (isElsewhere(intent.settlement, landing)) restore(intent, landing, draft);
+  if (isSettling(intent, landing)) {
+    if (isElsewhere(intent, landing, isFinal)) restore(intent, landing, draft);
     else handOver(intent, landing, draft);
     if (isFinal && intent.status === 'confirmed') finalize(intent, landing, draft);
     return;
   }
-  if (isRepeat) return handOver(intent, landing, draft);
+  const isUndone = intent.settlement?.lost === true;
+  // What is final beside a lost settlement takes its place.
+  if (isCounted && moved === undefined && !(isUndone && isFinal)) return handOver(intent, landing, draft);
   if (intent.simulated) return extraPayment(intent, landing, draft);
   switch (intent.status) {
     case 'created':
@@ -84,7 +90,7 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
       return settle(intent, landing, isFinal, draft);
     case 'confirmed':
     case 'finalized':
-      if (intent.settlement?.lost !== true) return extraPayment(intent, landing, draft);
+      if (!isUndone || (!isFinal && isBesideLost(intent, landing))) return extraPayment(intent, landing, draft);
       // Any payment replaces the lost one: the same transaction, or the one that took its nonce.
       restore(intent, landing, draft);
       if (isFinal && intent.status === 'confirmed') finalize(intent, landing, draft);
@@ -108,9 +114,16 @@ const finalize = (intent: PaymentIntent, landing: Landing, draft: Draft): void =
     draft.append(id, 'intent.overpaid', { hash, amount: formatAmount(more, decimals), amountBaseUnits: more });
 };
 
-/** True for the transfer of an assigned deposit that a reorg has moved: only the deposit tells of it. */
-const isElsewhere = (settlement: Landing, { depositId, transfer }: Landing): boolean =>
-  depositId !== undefined && !isAt(settlement, transfer);
+/**
+ * True where what a reorg has moved is to be followed at once. The transfer of an assigned deposit: only the deposit
+ * tells of it. And that of an intent that more may pay: it may bring another amount there. Final ones only move if the
+ * other place is final, too.
+ */
+const isElsewhere = ({ settlement, accept, status }: PaymentIntent, landing: Landing, isFinal: boolean): boolean => {
+  if (settlement === null || isAt(settlement, landing.transfer)) return false;
+  if (landing.depositId !== undefined) return true;
+  return accept !== undefined && settlement.depositId === undefined && (isFinal || status === 'confirmed');
+};
 
 /** What its account had assigned turns out to carry the intent's reference: from now on watchers follow it. */
 const handOver = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
@@ -204,9 +217,12 @@ const isCheap = ({ amountBaseUnits, requestor }: PaymentIntent, { transfer }: La
   transfer.amount * DUST_SHARE < amountBaseUnits || transfer.to !== requestor;
 
 const extraPayment = (intent: PaymentIntent, landing: Landing, draft: Draft): void => {
-  if (isMoved(intent, landing)) return;
-  if (!isRecorded(intent, landing, 'extra')) return;
-  const isTold = intent.undoneExtras?.includes(landing.hash) === true;
+  const moved = movedExtra(intent, landing);
+  if (moved !== undefined && intent.accept === undefined) return;
+  if (moved === undefined && !isRecorded(intent, landing, 'extra')) return;
+  const isTold =
+    moved?.transfer.amount === landing.transfer.amount ||
+    intent.undoneExtras?.includes(undoneKey(intent, landing)) === true;
   const paid = paidAmount(intent, landing);
   if (isTold) draft.append(intent.id, 'extra_payment_observed', { landing: withoutFee(landing), ...paid });
   else draft.append(intent.id, 'intent.extra_payment', { landing, ...paid });
@@ -327,9 +343,6 @@ const lost = (intent: PaymentIntent, { hash, place }: DataOf<'lost'>, draft: Dra
   const [standing] = draft.append(intent.id, 'confirmation_lost', { hash }).extraPayments;
   if (standing !== undefined) restore(intent, standing, draft);
 };
-
-const isAt = ({ transfer }: Landing, { block, blockHash }: Place): boolean =>
-  transfer.block === block && transfer.blockHash === blockHash;
 
 const isLost = (intent: PaymentIntent, hash: string): boolean =>
   intent.settlement?.hash === hash && intent.settlement.lost;

@@ -154,7 +154,7 @@ export interface EventData {
   'intent.overpaid': { readonly hash: TransactionHash; readonly amount: string; readonly amountBaseUnits: bigint };
   /**
    * `refundIntentId`: on an original, the refund that was paid late, beside the linked one. Without it: an extra
-   * payment has landed again that was told of before a reorg undid it.
+   * payment has landed again that was told of before a reorg undid or moved it.
    */
   extra_payment_observed: PaidAmount & { readonly landing: Landing; readonly refundIntentId?: IntentId };
   mismatched_payment_observed: { readonly landing: Landing; readonly differs: readonly PaymentTerm[] };

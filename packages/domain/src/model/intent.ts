@@ -206,10 +206,10 @@ export interface PaymentIntent {
   /** Only where payers claim a reported payment for other intents of the account, too. */
   readonly otherClaims?: readonly OtherClaims[];
   /**
-   * Only while a reorg has undone extra payments: their transactions, one for each, oldest first. Their account was
-   * told of them, and is not told again when they land again.
+   * Only while a reorg has undone extra payments: the transaction of each, with `:amount` in base units where that is
+   * not the intent's, oldest first. Their account was told of them, and is not told again when they land again.
    */
-  readonly undoneExtras?: readonly TransactionHash[];
+  readonly undoneExtras?: readonly string[];
   /**
    * Only where reports were withdrawn as their transfers carry the references of other intents: `hash:index` of each,
    * oldest first. An observation of before that comes late reports none of them again.

@@ -1,4 +1,3 @@
-import type { TransactionHash } from './ids.ts';
 import type { Landing, NetworkFee, PaymentIntent, Transfer } from './intent.ts';
 import { formatAmount } from './money.ts';
 
@@ -57,33 +56,62 @@ export const credibleFee = (fee: NetworkFee): NetworkFee | null => (fee.amount <
 /** The block in which a transaction landed. */
 export type Place = Pick<Transfer, 'block' | 'blockHash'>;
 
+export const isAt = ({ transfer }: Landing, { block, blockHash }: Place): boolean =>
+  transfer.block === block && transfer.blockHash === blockHash;
+
 /**
- * True for the transfer that settled the intent, also where a reorg has put its transaction into another block and so,
- * perhaps, to another index. Another index of the same block is another transfer.
+ * The standing payment that this transfer is, after a reorg has put its transaction into another block and so, perhaps,
+ * to another index: one of the same amount. Of an intent that more may pay, a transaction can bring another amount
+ * there: then it is the one at the same index, or the first. Another index of the same block is another transfer.
  */
-export const isSettling = (
-  intent: PaymentIntent,
-  { hash, transfer }: { readonly hash: TransactionHash; readonly transfer: Transfer },
-): boolean => {
-  const { settlement } = intent;
-  if (settlement?.hash !== hash) return false;
+export const movedFrom = (
+  { settlement, extraPayments }: Pick<PaymentIntent, 'settlement' | 'extraPayments'>,
+  { hash, transfer }: Landing,
+): Landing | undefined => {
+  const { amount, index } = transfer;
+  const paid = settlement === null || settlement.lost ? extraPayments : [settlement, ...extraPayments];
+  const same = paid.filter((one) => one.hash === hash);
+  if (same.some((one) => isAt(one, transfer) && one.transfer.index === index)) return undefined;
+  const moved = same.filter((one) => !isAt(one, transfer));
   return (
-    settlement.transfer.index === transfer.index ||
-    settlement.transfer.block !== transfer.block ||
-    settlement.transfer.blockHash !== transfer.blockHash
+    moved.find((one) => one.transfer.amount === amount) ?? moved.find((one) => one.transfer.index === index) ?? moved[0]
   );
 };
 
+/** True for the transfer that settles the intent, also where a reorg has moved it. */
+export const isSettling = (intent: PaymentIntent, landing: Landing): boolean => {
+  const { settlement } = intent;
+  if (settlement === null || settlement.lost || settlement.hash !== landing.hash) return false;
+  return isAt(settlement, landing.transfer)
+    ? settlement.transfer.index === landing.transfer.index
+    : movedFrom(intent, landing) === settlement;
+};
+
+/** The extra payment that was told of, and that this transfer is in another block, perhaps with another amount. */
+export const movedExtra = (
+  intent: Pick<PaymentIntent, 'settlement' | 'extraPayments'>,
+  landing: Landing,
+): Landing | undefined => {
+  const moved = movedFrom(intent, landing);
+  return intent.extraPayments.find((extra) => extra === moved);
+};
+
+/** The name of an extra payment that a reorg has undone: its transaction, with its amount where that is another one. */
+export const undoneKey = (
+  { amountBaseUnits }: Pick<PaymentIntent, 'amountBaseUnits'>,
+  { hash, transfer: { amount } }: Landing,
+): string => (amount === amountBaseUnits ? hash : `${hash}:${amount}`);
+
 /**
- * True for an extra payment that was told of, and whose transaction a reorg has put into another block and so, perhaps,
- * to another index. Another index of the same block is another transfer.
+ * True for an extra payment of another amount that the settling transaction has made, too, and that is back after a
+ * reorg has undone both: the one that settles is expected with it.
  */
-export const isMoved = (
-  { extraPayments }: Pick<PaymentIntent, 'extraPayments'>,
-  { hash, transfer }: Landing,
-): boolean => {
-  const same = extraPayments.filter((extra) => extra.hash === hash);
-  const isThere = ({ transfer: { block, blockHash } }: Landing): boolean =>
-    block === transfer.block && blockHash === transfer.blockHash;
-  return same.length > 0 && !same.some(isThere);
+export const isBesideLost = (intent: PaymentIntent, landing: Landing): boolean => {
+  const { settlement, undoneExtras = [] } = intent;
+  return (
+    settlement?.lost === true &&
+    settlement.hash === landing.hash &&
+    settlement.transfer.amount !== landing.transfer.amount &&
+    undoneExtras.includes(undoneKey(intent, landing))
+  );
 };

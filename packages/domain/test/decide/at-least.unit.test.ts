@@ -8,6 +8,7 @@ import {
   created,
   expired,
   extraPayment,
+  extraPaymentAgain,
   failed,
   finalized,
   lost,
@@ -30,11 +31,13 @@ import {
   CAROL,
   FIRST,
   INTENT,
+  landing,
   MOVED,
   REFUND,
   refundRequest,
   SECOND,
   signed,
+  transfer,
   UNKNOWN,
   UNPROVEN,
 } from '../../src/testing/samples.ts';
@@ -214,6 +217,122 @@ describe('an intent that accepts at least its amount', () => {
     const shown = view(paid);
     expect(view(hold(undefined, { ...head, version: 1, shown }))).toEqual(shown);
     expect(view(hold(paid, { ...head, version: paid.version + 1, shown }))).toEqual(shown);
+  });
+});
+
+describe('a reorg of what pays an intent that accepts at least its amount', () => {
+  const larger = { amount: AMOUNT + 1_500_000n };
+  const [first, second] = [more, { ...larger, index: '1' }];
+  const [movedFirst, movedSecond] = [
+    { ...MOVED, ...more },
+    { ...MOVED, ...larger, index: '5' },
+  ];
+  const both = [accepting(), pending(FIRST), confirmed(FIRST, first), extraPayment(FIRST, second)];
+  const extra = { ...most, index: '2' };
+  const withExtra = [...paidMore, extraPayment(SECOND, extra)];
+
+  it('says at once what the payment brings in its new block', () => {
+    const moved = { ...MOVED, ...larger };
+    given(...paidMore)
+      .when(watcher.landed(FIRST, moved))
+      .then(restored(FIRST, moved))
+      .showing({ state: 'confirmed', amountReceived: '14', amountReceivedBaseUnits: '14000000' })
+      .when(watcher.lost(FIRST, transfer(more)))
+      .thenNothing()
+      .when(watcher.landedFinal(FIRST, moved))
+      .then(finalized(FIRST, moved), overpaid(FIRST, 1_500_000n));
+  });
+
+  it('moves no final payment by what was seen before it was final', () => {
+    given(...paidMore)
+      .when(watcher.landedFinal(FIRST, movedFirst))
+      .then(restored(FIRST, movedFirst), finalized(FIRST, movedFirst), overpaid(FIRST, 500_000n))
+      .when(watcher.landed(FIRST, first))
+      .thenNothing();
+  });
+
+  it('keeps apart two amounts of one transaction, in whichever order they are seen again', () => {
+    given(...both)
+      .when(watcher.landedFinal(FIRST, movedSecond))
+      .then(extraPaymentAgain(FIRST, movedSecond))
+      .when(watcher.landedFinal(FIRST, movedFirst))
+      .then(restored(FIRST, movedFirst), finalized(FIRST, movedFirst), overpaid(FIRST, 500_000n))
+      .when(watcher.landedFinal(FIRST, movedSecond))
+      .thenNothing();
+  });
+
+  it('keeps them apart where they have changed places', () => {
+    const [there, here] = [
+      { ...movedSecond, index: '0' },
+      { ...movedFirst, index: '1' },
+    ];
+    given(...both)
+      .when(watcher.landed(FIRST, there))
+      .then(extraPaymentAgain(FIRST, there))
+      .when(watcher.landed(FIRST, here))
+      .then(restored(FIRST, here))
+      .knowing({ transfers: [`${FIRST}:1`, `${FIRST}:0`] })
+      .when(watcher.landed(FIRST, there))
+      .thenNothing();
+  });
+
+  it('keeps them apart after it was seen', () => {
+    given(...both)
+      .when(watcher.lost(FIRST))
+      .then(lost(FIRST))
+      .knowing({ undoneExtras: [`${FIRST}:14000000`] })
+      .when(watcher.landed(FIRST, movedSecond))
+      .then(extraPaymentAgain(FIRST, movedSecond))
+      .when(watcher.landed(FIRST, movedSecond))
+      .thenNothing()
+      .when(watcher.landed(FIRST, movedFirst))
+      .then(restored(FIRST, movedFirst))
+      .showing(MORE);
+  });
+
+  it('settles it by the other one where that alone is final', () => {
+    given(...both, lost(FIRST), extraPaymentAgain(FIRST, movedSecond))
+      .when(watcher.landedFinal(FIRST, movedSecond))
+      .then(restored(FIRST, movedSecond), finalized(FIRST, movedSecond), overpaid(FIRST, 1_500_000n))
+      .knowing({ extraPayments: [] });
+  });
+
+  it('tells of an extra payment again that brings another amount, at the same index or another', () => {
+    for (const index of ['2', '7']) {
+      const again = { ...extra, ...MOVED, index, amount: extra.amount + 1n };
+      given(...withExtra)
+        .when(watcher.landed(SECOND, again))
+        .then(extraPayment(SECOND, again))
+        .knowing({ extraPayments: [landing(SECOND, again)], transfers: [`${FIRST}:0`, `${SECOND}:${index}`] })
+        .when(watcher.landed(SECOND, again))
+        .thenNothing()
+        .when(watcher.landed(SECOND, extra))
+        .then(extraPayment(SECOND, extra));
+    }
+  });
+
+  it('tells of it again where it was seen to be undone meanwhile', () => {
+    const again = { ...extra, ...MOVED, amount: AMOUNT };
+    given(...withExtra, lost(FIRST), restored(FIRST, { ...MOVED, ...more }))
+      .when(watcher.landed(SECOND, again))
+      .then(extraPayment(SECOND, again));
+    const same = { ...extra, ...MOVED, index: '7' };
+    const told = given(...withExtra, lost(FIRST), restored(FIRST, movedFirst))
+      .when(watcher.landed(SECOND, same))
+      .then(extraPaymentAgain(SECOND, same));
+    expect(told.intent()).not.toHaveProperty('undoneExtras');
+  });
+
+  it('tells that an extra payment brings less than the amount', () => {
+    const again = { ...extra, ...MOVED, index: '2', ...less };
+    given(...withExtra)
+      .when(watcher.landed(SECOND, { ...extra, ...MOVED, index: '2', ...UNPROVEN }))
+      .thenNothing()
+      .when(watcher.landed(SECOND, again))
+      .then(mismatchedPayment(SECOND, again, 'amount'))
+      .knowing({ extraPayments: [] })
+      .when(watcher.landed(SECOND, again))
+      .thenNothing();
   });
 });
 

@@ -26,6 +26,7 @@ import fc from 'fast-check';
 import { about, gateway, owner, watcher } from '../../src/testing/inputs.ts';
 import {
   ALICE,
+  AMOUNT,
   BOB,
   CAROL,
   FIRST,
@@ -70,13 +71,23 @@ const inputOf = ({ input, choice }: Step, intent: PaymentIntent, freshId: Intent
     tokenAddress: intent.tokenAddress,
     from,
     to: intent.requestor,
-    // Of one transaction all transfers are equal.
-    amount: intent.amountBaseUnits + (intent.accept === undefined ? 0n : BigInt(HASHES.indexOf(hash))),
+    amount: intent.amountBaseUnits,
     reference: intent.reference,
   };
   // A place in a transaction has one transfer: no other intent's transfer is there.
   const first = intent.refundOf === null ? 0 : 10 * Number(intent.id.replace('pi_refund', ''));
-  const places = [{}, {}, {}, { ...MOVED, index: String(first + 4) }, { index: String(first + 1) }];
+  const again = { block: 102n, blockHash: FIRST };
+  const more = (amount: number): { readonly amount?: bigint } =>
+    intent.accept === undefined ? {} : { amount: intent.amountBaseUnits + BigInt(HASHES.indexOf(hash) + amount) };
+  const places = [
+    more(0),
+    more(0),
+    more(0),
+    { ...MOVED, index: String(first + 4), ...more(0) },
+    { index: String(first + 1), ...more(10) },
+    { ...again, ...more(20) },
+    { ...again, index: String(first + 1), ...more(10) },
+  ];
   const place = { index: String(first), ...pick(places, choice >> 3) };
   const level = pick(['confirmed', 'finalized'] as const, choice >> 5);
   const inputs: readonly (() => Input)[] = [
@@ -346,6 +357,61 @@ describe('decide, over random histories,', () => {
     const others: readonly string[] = ['mismatched_payment_observed', 'deposit_told'];
     const written = PRIVATE_EVENT_TYPES.filter((type) => !others.includes(type));
     expect([...types].sort()).toEqual([...PUBLIC_EVENT_TYPES, ...written].sort());
+  });
+});
+
+describe('an intent of at least its amount, over random reorgs,', () => {
+  /** What two transactions pay in each of three blocks that replace one another: amounts beyond the one asked for. */
+  const chains = fc.array(fc.array(fc.array(fc.nat(4), { maxLength: 3 }), { minLength: 2, maxLength: 2 }), {
+    minLength: 3,
+    maxLength: 3,
+  });
+  const looks = fc.array(fc.record({ block: fc.nat(2), hash: fc.nat(1), index: fc.nat(2), isLost: fc.boolean() }), {
+    maxLength: 25,
+  });
+
+  it('has as payments what its transactions bring in their final block', () => {
+    fc.assert(
+      fc.property(chains, looks, fc.array(fc.nat(), { minLength: 6, maxLength: 6 }), (blocks, seen, order) => {
+        const ledger = new Ledger();
+        const fold = (input: Input): void =>
+          decide(input, SCENARIO_START, ledger).transitions.forEach(({ event }) => ledger.apply(event));
+        const look = (block: number, hash: number, index: number, level: 'confirmed' | 'finalized'): void => {
+          const more = blocks[block]?.[hash]?.[index];
+          if (more === undefined) return;
+          const place = { block: 100n + BigInt(block), blockHash: pick(HASHES, block), index: String(index) };
+          fold(watcher.landed(pick(HASHES, hash), { ...place, amount: AMOUNT + BigInt(more) }, level));
+        };
+        fold(gateway.create({ accept: 'at_least' }));
+        for (const { block, hash, index, isLost } of seen) {
+          look(block, hash, index, 'confirmed');
+          if (isLost)
+            fold(watcher.lost(pick(HASHES, hash), { block: 100n + BigInt(block), blockHash: pick(HASHES, block) }));
+        }
+        // What is not in the final block is lost, and the rest is seen in whichever order.
+        for (;;) {
+          const settlement = ledger.intent(INTENT)?.settlement;
+          if (!settlement || settlement.lost || settlement.transfer.block === 102n) break;
+          fold(watcher.lost(settlement.hash, settlement.transfer));
+        }
+        const last = blocks[2] ?? [];
+        const places = last.flatMap((transfers, hash) => transfers.map((more, index) => ({ hash, index, more })));
+        const shuffled = places
+          .map((place, nth) => ({ place, at: order[nth] ?? 0 }))
+          .sort((a, b) => a.at - b.at)
+          .map(({ place }) => place);
+        for (const { hash, index } of shuffled) look(2, hash, index, 'finalized');
+        if (places.length === 0) return;
+        const intent = ledger.intent(INTENT);
+        const paid = intent?.settlement ? [intent.settlement, ...intent.extraPayments] : [];
+        const standing = paid.filter(({ transfer }) => transfer.block === 102n);
+        expect(intent?.status).toBe('finalized');
+        expect(standing.map((one) => `${transferKey(one)} ${one.transfer.amount}`).sort()).toEqual(
+          places.map(({ hash, index, more }) => `${pick(HASHES, hash)}:${index} ${AMOUNT + BigInt(more)}`).sort(),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { findNetwork } from '@pf/chains/networks';
-import { unexpectedPayment } from '@pf/contracts';
+import { overpayment, unexpectedPayment } from '@pf/contracts';
 import { type Attention, ATTENTION_ADVICE, CLAIMED_ADVICE } from '@pf/contracts/dashboard';
 import { type AttentionRow, decodeDepositState, decodeStateOrNull, type LikelyIntentRow } from '@pf/database';
 import { type Deposit, depositView, formatAmount } from '@pf/domain';
@@ -10,6 +10,19 @@ type Payment = NonNullable<Attention['payment']>;
 /** What is read of the body of an event: newer code may have added to it. */
 const reported = z.object({
   data: z.object({ intent: z.object({ chain: z.string() }), payment: unexpectedPayment.strip() }),
+});
+
+const overpaid = z.object({
+  data: z.object({
+    intent: z.object({
+      chain: z.string(),
+      token: z.string(),
+      tokenAddress: z.string(),
+      requestor: z.string(),
+      fulfiller: z.string().nullable(),
+    }),
+    overpayment: overpayment.strip(),
+  }),
 });
 
 export const depositOf = ({ deposit }: AttentionRow): Deposit | null =>
@@ -27,7 +40,8 @@ export const shownAttention = (
 ): Attention => {
   const { kind, id, at, intentId, endpointId, url, deliveryId, eventType, reason } = row;
   const { doneAt, doneBy, doneByName } = row;
-  const payment = row.event === null ? fromSanctioned(row) : reportedPayment(row.event);
+  const payment =
+    row.event === null ? fromSanctioned(row) : kind === 'overpaid' ? surplus(row.event) : reportedPayment(row.event);
   return {
     kind,
     id,
@@ -83,6 +97,27 @@ function reportedPayment(body: string): Payment | null {
     differs,
     late,
     claimed: payment.claimed === true,
+  };
+}
+
+/** What arrived beyond the amount. Null if newer code wrote it in another form. */
+function surplus(body: string): Payment | null {
+  const parsed = overpaid.safeParse(JSON.parse(body));
+  if (!parsed.success) return null;
+  const { intent, overpayment: more } = parsed.data.data;
+  const { chain, token, tokenAddress, requestor, fulfiller } = intent;
+  return {
+    chain,
+    txSignature: more.txSignature,
+    // The token itself stands for the sender that a mint does not have.
+    sender: fulfiller ?? tokenAddress,
+    recipient: requestor,
+    token,
+    tokenAddress,
+    amount: more.amount,
+    differs: [],
+    late: null,
+    claimed: false,
   };
 }
 

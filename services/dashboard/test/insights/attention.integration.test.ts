@@ -124,6 +124,42 @@ describe('GET /accounts/{accountId}/{mode}/attention', () => {
     ]);
   });
 
+  it('lists what was paid beyond the amount, and takes it off the list once it is done', async () => {
+    const accountId = await newAccount();
+    const more = { amount: samples.AMOUNT + 500_000n };
+    const intentId = await addIntent(cluster.database, {
+      accountId,
+      events: [
+        events.created({ accept: 'at_least' }),
+        events.confirmed(samples.FIRST, more),
+        events.finalized(samples.FIRST, more),
+        events.overpaid(samples.FIRST, 500_000n),
+      ].map((event, index) => [minutesAgo(5) + index * 1_000, event]),
+    });
+    const { attention } = await page(accountId);
+    expect(attention).toMatchObject([
+      {
+        kind: 'overpaid',
+        intentId,
+        payment: {
+          chain: samples.BASE_SEPOLIA,
+          token: 'USDC',
+          tokenAddress: samples.USDC,
+          txSignature: samples.FIRST,
+          sender: samples.BOB,
+          recipient: samples.ALICE,
+          amount: '0.5',
+        },
+        advice: ATTENTION_ADVICE.overpaid,
+        done: null,
+      },
+    ]);
+    const params = { accountId, mode: 'test', itemId: attention[0]?.id ?? '' };
+    expect(await owner.ask('markAttentionDone', { params })).toMatchObject({ status: 200 });
+    expect((await page(accountId)).attention).toEqual([]);
+    expect((await page(accountId, { state: 'done' })).attention).toMatchObject([{ kind: 'overpaid', intentId }]);
+  });
+
   it('says of a payment that only its payer connects with the intent that it may be a deposit as well', async () => {
     const accountId = await newAccount();
     await unexpected(accountId, 5, events.claimedPayment(samples.FIRST, samples.UNPROVEN));

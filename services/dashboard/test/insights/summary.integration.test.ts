@@ -160,6 +160,26 @@ describe('GET /accounts/{accountId}/{mode}/summary', () => {
     expect((await summary('30d', accountId, 'live')).payments.created).toBe(1);
   });
 
+  it('counts what has arrived where more than the amount was paid', async () => {
+    const accountId = await newAccount();
+    const more = { amount: samples.AMOUNT + 500_000n };
+    const paid = [
+      events.created({ accept: 'at_least' }),
+      events.confirmed(samples.FIRST, more),
+      events.finalized(samples.FIRST, more),
+      events.overpaid(samples.FIRST, 500_000n),
+    ];
+    const exact = [events.created(), events.confirmed(samples.SECOND), events.finalized(samples.SECOND)];
+    for (const history of [paid, exact, paid])
+      await addIntent(cluster.database, {
+        accountId,
+        events: history.map((event, index) => [minutesAgo(5) + index * 1_000, event]),
+      });
+    const { volume, buckets } = await summary('24h', accountId);
+    expect(volume).toEqual([{ ...USDC, received: { payments: 3, amount: '38.5' }, sent: NONE, refunded: NONE }]);
+    expect(buckets.flatMap(({ received }) => received)).toEqual([{ ...USDC, amount: '38.5' }]);
+  });
+
   it('counts the failed deliveries of the range', async () => {
     const accountId = await newAccount();
     const { sql } = cluster.database;

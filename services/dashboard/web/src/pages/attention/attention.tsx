@@ -47,6 +47,14 @@ const KINDS: Readonly<Record<Item['kind'], Kind>> = {
     advice: 'It counts as paid, although it had expired. Deliver, or refund it.',
     doneBy: SUPPORT,
   },
+  overpaid: {
+    label: 'Paid too much',
+    tone: 'warn',
+    advice:
+      'So much more arrived than you requested. Keep it if the payer meant it, such as a tip. Else refund the ' +
+      'payment, and lower the refund to this amount before you send it.',
+    doneBy: SUPPORT,
+  },
   sanctioned_sender: {
     label: 'Sanctioned sender',
     tone: 'bad',
@@ -185,8 +193,8 @@ const Tab = ({ href, label, isHere }: { readonly href: string; readonly label: s
 const EMPTY: Readonly<Record<(typeof STATES)[number], readonly [title: string, text: string]>> = {
   open: [
     'All is well',
-    'Wrong amounts, double payments, money that comes late or for no payment, and webhooks that fail appear here, ' +
-      'each with what to do.',
+    'Wrong amounts, double payments, money that comes late, is too much or for no payment, and webhooks that fail ' +
+      'appear here, each with what to do.',
   ],
   done: [
     'Nothing is marked as done',

@@ -64,6 +64,7 @@ function Fields({ offers, onClose }: { readonly offers: readonly Offerable[]; re
             amount: field('amount').trim(),
             offers: chosen.map(({ chain, token, requestor }) => ({ chain, token, requestor })),
             ...(form.has('attribution') && { attribution: 'amount' as const }),
+            ...(form.has('accept') && { accept: 'at_least' as const }),
             ...(ttl !== USUAL && { ttlSeconds: Number(ttl) }),
             ...(metadata && { metadata }),
           },
@@ -118,6 +119,11 @@ function Fields({ offers, onClose }: { readonly offers: readonly Offerable[]; re
           value="amount"
           label="Also from an exchange or any wallet"
           hint="Up to 0.009999 is added to the amount, by which a plain transfer is recognized."
+        />
+        <Tick
+          name="accept"
+          label="Also with more, such as a tip"
+          hint="One payment of the amount or more pays the link. Not together with the line above."
         />
       </fieldset>
       <Field

@@ -9,7 +9,7 @@ import { networksOf } from '../../format/networks.ts';
 import { useHere } from '../../shell/place.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Choice, Field } from '../../ui/field.tsx';
+import { Choice, Field, Tick } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
 /** For tests in which no money arrives: nobody has its key. */
@@ -32,7 +32,7 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
       <Form
         submit="Create payment"
         cancel={<Button onPress={onClose}>Cancel</Button>}
-        run={async (field) => {
+        run={async (field, form) => {
           const order = field('order').trim();
           const { intent } = await payments(here)('post', '/intents', {
             body: {
@@ -40,6 +40,7 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
               token: field('token'),
               amount: field('amount').trim(),
               requestor: field('requestor').trim(),
+              ...(form.has('accept') && { accept: 'at_least' as const }),
               ...(order !== '' && { metadata: { order } }),
             },
           });
@@ -57,6 +58,7 @@ export function NewPayment({ onClose }: { readonly onClose: () => void }) {
           autoFocus
           mono
         />
+        <Tick name="accept" label="Also with more, such as a tip" hint="One payment of the amount or more pays it." />
         <div className="halves">
           <Choice
             label="Network"
