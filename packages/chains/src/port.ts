@@ -99,7 +99,12 @@ export interface UnnamedPayment {
 }
 
 export type Verification =
-  | { readonly kind: 'verified'; readonly transaction: PreparedTransaction }
+  | {
+      readonly kind: 'verified';
+      readonly transaction: PreparedTransaction;
+      /** It was judged by what it has paid, and not by its bytes: nobody is to broadcast these. */
+      readonly hasLanded?: true;
+    }
   /** It does not pay exactly this intent: 422 `transaction.mismatch`. */
   | {
       readonly kind: 'mismatch';

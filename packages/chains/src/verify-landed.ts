@@ -27,7 +27,7 @@ export async function verifyLanded(
     .sort((one, other) => Object.keys(one).length - Object.keys(other).length);
   const [least = differs] = differing;
   if (Object.keys(least).length > 0) return { kind: 'mismatch', differs: least };
-  return { kind: 'verified', transaction: { ...landed, sender: fulfiller, nonce: null } };
+  return { kind: 'verified', transaction: { ...landed, sender: fulfiller, nonce: null }, hasLanded: true };
 }
 
 function differencesOf(

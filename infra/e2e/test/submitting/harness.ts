@@ -32,7 +32,7 @@ import { BlockFlow } from '../block-flow.ts';
 import { type Name, NAMES } from '../chain-names.ts';
 
 const AMOUNT = '3';
-const UNITS = 3_000_000n;
+export const UNITS = 3_000_000n;
 /** The RPC methods that send a transaction. */
 export const SENDS: readonly string[] = ['eth_sendRawTransaction', 'sendTransaction'];
 const BLOCK_MS = 300;

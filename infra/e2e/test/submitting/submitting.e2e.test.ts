@@ -4,7 +4,7 @@ import { evmWallet, tempoWallet, walletOn } from '@pf/testing/wallets';
 import { sendRaw, usedUp } from '../odd-payments.ts';
 import { KILLS, type Kill, killGateways, fundPayers } from './kills.ts';
 import { type Name, NAMES } from '../chain-names.ts';
-import { isBusy, SENDS, type Signed, SubmittingHarness } from './harness.ts';
+import { isBusy, SENDS, type Signed, SubmittingHarness, UNITS } from './harness.ts';
 
 let harness: SubmittingHarness;
 let payers: Awaited<ReturnType<typeof fundPayers>>;
@@ -181,6 +181,35 @@ const HELD: readonly Scenario[] = [
         txSignature: payment.hash,
       });
       expect(await harness.isKnown(rivalPayment)).toBe(false);
+    },
+  },
+  {
+    what: 'follows by its hash what a wallet has made itself, once it is in a block',
+    on: ['tempo'],
+    async run(name) {
+      const payer = harness.walletOf(name, 8);
+      const { id, merchant, reference } = await harness.create(name);
+      const { tempo } = harness.chains;
+      const hash = await tempoWallet(tempo, payer).transfer(
+        harness.usdcOn(name),
+        merchant.address,
+        UNITS,
+        reference as `0x${string}`,
+      );
+      const submit = () => harness.api.submit(id, hash, payer.address);
+      expect(await submit()).toMatchObject({ status: 503, body: { error: { code: 'transaction.not_visible' } } });
+      expect((await harness.stored(id)).submissions).toEqual([]);
+      await harness.pass(name);
+      const landed = await until('the hash to be looked for again', async () => {
+        const response = await submit();
+        return response.status !== 503 && response;
+      });
+      expect(landed).toMatchObject({ status: 200, body: { txSignature: hash } });
+      await harness.passUntil(name, id, 'finalized');
+      expect(await submit()).toMatchObject({
+        status: 200,
+        body: { intent: { state: 'finalized' }, txSignature: hash },
+      });
     },
   },
   {

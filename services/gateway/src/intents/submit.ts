@@ -218,7 +218,8 @@ async function begin(
     });
   if (verification.kind === 'rejected') throw rejected('transaction', intent.id, verification.reason);
   // Before the claim is in the log, so that every reader of the claim finds the bytes.
-  await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
+  if (verification.hasLanded !== true)
+    await signedTransactions.keep({ intentId: intent.id, chain: intent.chain, hash: signed.hash, bytes: signed.raw });
   return { prepared: verification.transaction, signed, isOut };
 }
 
