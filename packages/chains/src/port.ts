@@ -72,6 +72,8 @@ export interface Expiry {
 export interface SignedTransaction {
   readonly hash: TransactionHash;
   readonly raw: Uint8Array;
+  /** Its bytes are not known here but for the first: it cannot be broadcast. */
+  readonly isPartial?: true;
 }
 
 /** A transaction that can land as it is, or the hash of one that the wallet sent itself. */

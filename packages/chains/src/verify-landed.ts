@@ -31,7 +31,7 @@ export async function verifyLanded(
 }
 
 function differencesOf(
-  { from, to, tokenAddress, amount }: Transfer,
+  { from, to, tokenAddress, amount, reference }: Transfer,
   terms: PaymentTerms,
   fulfiller: Address,
 ): Differences {
@@ -40,6 +40,7 @@ function differencesOf(
     token: [terms.tokenAddress, tokenAddress],
     recipient: [terms.requestor, to],
     amount: [terms.amount.toString(), amount.toString()],
+    reference: [terms.reference, reference],
   };
   return Object.fromEntries(
     Object.entries(compared).flatMap(([name, [expected, actual]]) =>

@@ -250,7 +250,7 @@ export class Rebroadcaster {
   /** Fetches it from the chain and stores it. Null where no upstream returns it. */
   async #fetch({ intentId, hash }: Candidate): Promise<Uint8Array | null> {
     const transaction = await this.#adapter.fetchSent(hash);
-    if (!transaction) return null;
+    if (!transaction || transaction.isPartial === true) return null;
     await this.#transactions.keep({ intentId, chain: this.#adapter.network.chain, hash, bytes: transaction.raw });
     return transaction.raw;
   }

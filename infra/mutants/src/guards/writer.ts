@@ -556,7 +556,7 @@ export const writerGuards: readonly Mutant[] = [
   {
     name: 'What was told as an extra payment does not settle the intent in place of its own transaction’s payment',
     file: 'packages/domain/src/decide/observing.ts',
-    guard: '(!isFinal && isBesideLost(intent, landing))',
+    guard: '(!isFinal && !isLeft && isBesideLost(intent, landing))',
     instead: 'false',
     test: {
       file: 'packages/domain/test/decide/at-least.unit.test.ts',

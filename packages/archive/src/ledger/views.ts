@@ -15,9 +15,10 @@ const TOLD = `${of('data.landing.transfer.index')} AS landed_at,
         concat(${of('data.landing.transfer.block')}, ' ', ${of('data.landing.transfer.blockHash')}) AS block`;
 /** The same transfer as it was told of last: it may have another place and amount now. */
 const NOW = `arg_max(landed_at, version) OVER of_place AS transfer_index, arg_max(event, version) OVER of_place AS now,
-        -- Its transaction is in another block now, and what it pays there has events of its own.
-        ${EXTRA} AND block <> arg_max(block, version) FILTER (${EXTRA} OR type = 'confirmation_restored')
-          OVER (PARTITION BY intent_id, paid_by) AS has_moved,
+        -- Its transaction is in another block now, and what it pays there has events of its own, but for a deposit.
+        ${EXTRA} AND ${of('data.landing.depositId')} IS NULL
+          AND block <> arg_max(block, version) FILTER (${EXTRA} OR type = 'confirmation_restored')
+            OVER (PARTITION BY intent_id, paid_by) AS has_moved,
         ${EXTRA} AND version < coalesce(max(version) FILTER (type = 'confirmation_restored')
           OVER (PARTITION BY intent_id, paid_by, landed_at), 0) AS settles_now`;
 const OF_PLACE = 'of_place AS (PARTITION BY intent_id, paid_by, place)';

@@ -134,11 +134,9 @@ export class SolanaAdapter implements ChainAdapter {
       const found = await node.call(refusable(getTransactionBytes(hash)));
       // Missing, or of an unknown version: no payment either way.
       if (found === null || found instanceof RpcRefusedError) return null;
-      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs. What the
-      // transaction has paid tells where they cannot be read.
+      // Only its bytes are trusted: the first signature is the hash, and verify checks what it signs.
       const decoded = decodeSigned(found);
-      if (!decoded.ok) return { hash, raw: found };
-      return decoded.value.hash === hash ? signedTransaction(found, decoded.value) : null;
+      return decoded.ok && decoded.value.hash === hash ? signedTransaction(found, decoded.value) : null;
     };
     if (look !== undefined) return this.#pool.inTurn(look, read);
     let answered = false;

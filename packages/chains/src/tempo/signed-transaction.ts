@@ -166,15 +166,15 @@ export function feePayerOf(transaction: TempoTransaction, sender: Address): Addr
 
 /**
  * Rebuilds a transaction from a node's response, which is trusted because the hash matches and with it every byte. Of
- * one that the response does not make, or of another type, only the type's byte is kept: its receipt tells what it has
- * paid.
+ * another type only the type's byte is kept: its receipt tells what it has paid. Null where the response does not make
+ * this transaction.
  */
-export function fromChain(hash: TransactionHash, response: TempoRpcTransaction): SignedTransaction {
-  const unread = { hash, raw: Uint8Array.of(Number(response.type & 0xffn)) };
-  if (response.type !== BigInt(TYPE)) return unread;
-  // Whoever has sent it chose what is in it.
+export function fromChain(hash: TransactionHash, response: TempoRpcTransaction): SignedTransaction | null {
+  if (response.type !== BigInt(TYPE))
+    return { hash, raw: Uint8Array.of(Number(response.type & 0xffn)), isPartial: true };
+  // Whoever has sent it chose what is in it. A payment in it is found by its reference.
   if (JSON.stringify({ ...response, type: undefined }).length > 4 * BYTES_MAX || isCostlyResponse(response))
-    return unread;
+    return null;
   try {
     const { data: _data, ...fields } = Transaction.fromRpc({
       ...response,
@@ -187,9 +187,9 @@ export function fromChain(hash: TransactionHash, response: TempoRpcTransaction):
     });
     const raw = Buffer.from(serialized.slice(2), 'hex');
     const made = signedTransaction(raw);
-    return made.hash === hash ? made : unread;
+    return made.hash === hash ? made : null;
   } catch {
-    // The fields fit no transaction that is known here.
-    return unread;
+    // The fields fit no transaction: the node's response is wrong.
+    return null;
   }
 }

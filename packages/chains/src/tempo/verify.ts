@@ -11,6 +11,9 @@ import { nonceName } from './nonce.ts';
 import { judgeAgain } from './observe/judge-again.ts';
 import { decodeSigned, feePayerOf, signerOf, type TempoTransaction } from './signed-transaction.ts';
 
+/** What one node has in a block, every other one has so much later. */
+const SHOWN_WITHIN_S = 60n;
+
 /** The checksummed address; null where there is none. */
 const shown = (address: string | undefined): string | null => (address === undefined ? null : getAddress(address));
 
@@ -101,8 +104,8 @@ function verifySent(
     {
       hash,
       terms,
-      // It is in a block. Should the chain lose it, it is as one that has expired.
-      lifetime: { kind: 'time', validBefore: BigInt(Math.floor(now / 1_000)) },
+      // It is in a block, which a node may have later. Should the chain lose it, it is as one that has expired.
+      lifetime: { kind: 'time', validBefore: BigInt(Math.floor(now / 1_000)) + SHOWN_WITHIN_S },
       judge: (watch) => pool.run((node) => judgeAgain(pool, node, network, watch, hash)),
       alias: mppNameOf(terms),
       differs,

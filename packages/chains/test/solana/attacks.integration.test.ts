@@ -284,6 +284,13 @@ describe('SolanaObserver under attack', () => {
           data: { hash, transfer: { reference: NO_REFERENCE, from: vault.toBase58(), amount: AMOUNT } },
         },
       ]);
+      // Nor does it claim the intent by its hash.
+      const fetched = await solana.adapter.fetchSent(hash as TransactionHash);
+      if (fetched === null) throw new Error('the node shows it');
+      expect(await solana.adapter.verify(fetched, terms, vault.toBase58() as Address, true)).toEqual({
+        kind: 'mismatch',
+        differs: { reference: { expected: terms.reference, actual: NO_REFERENCE } },
+      });
     });
 
     it('gives the money to no claim of the caller that is empty', async () => {

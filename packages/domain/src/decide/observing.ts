@@ -10,6 +10,7 @@ import {
   isMismatched,
   isReported,
   isSettling,
+  isStandingExtra,
   movedExtra,
   paidAmount,
   transferKey,
@@ -72,8 +73,10 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
     return;
   }
   const isUndone = intent.settlement?.lost === true;
+  // It was told of as an extra one, as the settling one was expected with it, and that has not come.
+  const isLeft = isUndone && intent.accept !== undefined && isStandingExtra(intent, landing);
   // What is final beside a lost settlement takes its place.
-  if (isCounted && moved === undefined && !(isUndone && isFinal)) return handOver(intent, landing, draft);
+  if (isCounted && moved === undefined && !(isUndone && (isFinal || isLeft))) return handOver(intent, landing, draft);
   if (intent.simulated) return extraPayment(intent, landing, draft);
   switch (intent.status) {
     case 'created':
@@ -90,7 +93,8 @@ const landed = (before: PaymentIntent, { level, ...landing }: DataOf<'landed'>, 
       return settle(intent, landing, isFinal, draft);
     case 'confirmed':
     case 'finalized':
-      if (!isUndone || (!isFinal && isBesideLost(intent, landing))) return extraPayment(intent, landing, draft);
+      if (!isUndone || (!isFinal && !isLeft && isBesideLost(intent, landing)))
+        return extraPayment(intent, landing, draft);
       // Any payment replaces the lost one: the same transaction, or the one that took its nonce.
       restore(intent, landing, draft);
       if (isFinal && intent.status === 'confirmed') finalize(intent, landing, draft);

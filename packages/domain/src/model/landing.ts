@@ -96,6 +96,10 @@ export const movedExtra = (
   return intent.extraPayments.find((extra) => extra === moved);
 };
 
+/** True for an extra payment that was told of in this very place. */
+export const isStandingExtra = ({ extraPayments }: Pick<PaymentIntent, 'extraPayments'>, landing: Landing): boolean =>
+  extraPayments.some((extra) => transferKey(extra) === transferKey(landing) && isAt(extra, landing.transfer));
+
 /** The name of an extra payment that a reorg has undone: its transaction, with its amount where that is another one. */
 export const undoneKey = (
   { amountBaseUnits }: Pick<PaymentIntent, 'amountBaseUnits'>,

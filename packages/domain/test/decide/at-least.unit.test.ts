@@ -283,11 +283,20 @@ describe('a reorg of what pays an intent that accepts at least its amount', () =
       .knowing({ undoneExtras: [`${FIRST}:14000000`] })
       .when(watcher.landed(FIRST, movedSecond))
       .then(extraPaymentAgain(FIRST, movedSecond))
-      .when(watcher.landed(FIRST, movedSecond))
-      .thenNothing()
       .when(watcher.landed(FIRST, movedFirst))
       .then(restored(FIRST, movedFirst))
       .showing(MORE);
+  });
+
+  it('settles it by the other one where that is told of again, and the one that settled is not there', () => {
+    given(...both, lost(FIRST), extraPaymentAgain(FIRST, movedSecond))
+      .when(watcher.landed(FIRST, movedSecond))
+      .then(restored(FIRST, movedSecond))
+      .knowing({ extraPayments: [] })
+      .when(watcher.landed(FIRST, movedSecond))
+      .thenNothing()
+      .when(watcher.landedFinal(FIRST, movedSecond))
+      .then(finalized(FIRST, movedSecond), overpaid(FIRST, 1_500_000n));
   });
 
   it('settles it by the other one where that alone is final', () => {
