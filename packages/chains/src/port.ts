@@ -104,7 +104,7 @@ export type Verification =
   | {
       readonly kind: 'verified';
       readonly transaction: PreparedTransaction;
-      /** It was judged by what it has paid, and not by its bytes: nobody is to broadcast these. */
+      /** It was judged by what it has paid. Its bytes were not judged, so nothing may broadcast them. */
       readonly hasLanded?: true;
     }
   /** It does not pay exactly this intent: 422 `transaction.mismatch`. */

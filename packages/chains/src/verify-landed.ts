@@ -22,16 +22,26 @@ export async function verifyLanded(
   const { terms } = landed;
   const found = await judge(watchOfOne(terms, alias));
   if (found === null) return { kind: 'unseen' };
-  const differing = found
-    .flatMap((one) => (one.type === 'landed' ? [differencesOf(one.data.transfer, terms, fulfiller)] : []))
-    .sort((one, other) => Object.keys(one).length - Object.keys(other).length);
-  const [least = differs] = differing;
+  const paid = found.flatMap((one) => (one.type === 'landed' ? [one.data.transfer] : []));
+  const least = leastDifferences(paid, terms, fulfiller) ?? differs;
   if (Object.keys(least).length > 0) return { kind: 'mismatch', differs: least };
   return { kind: 'verified', transaction: { ...landed, sender: fulfiller, nonce: null }, hasLanded: true };
 }
 
+type Paid = Pick<Transfer, 'from' | 'to' | 'tokenAddress' | 'amount' | 'reference'>;
+
+/** How the transfer differs that comes nearest to these terms, paid by the fulfiller; undefined where there is none. */
+export const leastDifferences = (
+  paid: readonly Paid[],
+  terms: PaymentTerms,
+  fulfiller: Address,
+): Differences | undefined =>
+  paid
+    .map((one) => differencesOf(one, terms, fulfiller))
+    .sort((one, other) => Object.keys(one).length - Object.keys(other).length)[0];
+
 function differencesOf(
-  { from, to, tokenAddress, amount, reference }: Transfer,
+  { from, to, tokenAddress, amount, reference }: Paid,
   terms: PaymentTerms,
   fulfiller: Address,
 ): Differences {

@@ -261,7 +261,7 @@ export const baseGuards: readonly Mutant[] = [
   },
   {
     name: 'Smart accounts: the fulfiller is the account that paid',
-    file: `${src}/verify-nested.ts`,
+    file: `${CHAINS}/src/verify-landed.ts`,
     guard: 'sender: [fulfiller, from],',
     instead: '',
     test: { file: chain, name: 'pays for each account its own intent, and verifies only for that account' },
@@ -744,8 +744,8 @@ export const baseGuards: readonly Mutant[] = [
   {
     name: 'Smart accounts: what is verified is worth what the requestor has gained',
     file: `${src}/verify-nested.ts`,
-    guard: '(worth.get(log.logIndex) ?? 0n).toString()',
-    instead: '(worth.get(log.logIndex) === undefined ? 0n : terms.amount).toString()',
+    guard: 'amount: worth.get(log.logIndex) ?? 0n,',
+    instead: 'amount: worth.get(log.logIndex) === undefined ? 0n : terms.amount,',
     test: { file: gained, name: 'is not verified, and differs in its amount' },
   },
   {

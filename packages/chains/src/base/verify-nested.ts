@@ -1,7 +1,8 @@
-import type { Address, PaymentTerms } from '@pf/domain';
+import type { Address, PaymentTerms, TokenAddress } from '@pf/domain';
 import type { RpcPool } from '@pf/rpc';
 import { getBlock, getHead, type Receipt } from '../evm/calls.ts';
 import type { Network, SignedTransaction, Verification } from '../port.ts';
+import { leastDifferences } from '../verify-landed.ts';
 import { sendsAuthorization } from './authorization/eip3009.ts';
 import { explainTransfers } from './nested/explain.ts';
 import { type LoggedTransfer, readTransfer } from './observe/landings.ts';
@@ -70,23 +71,19 @@ export async function verifyNested(
   const named = transfers
     .filter(({ log }) => references.get(log.logIndex) === terms.reference)
     .map(({ from, to, log }) => ({
-      sender: [fulfiller, from],
-      token: [terms.tokenAddress, log.address],
-      recipient: [terms.requestor, to],
-      amount: [terms.amount.toString(), (worth.get(log.logIndex) ?? 0n).toString()],
+      from,
+      to,
+      tokenAddress: log.address as string as TokenAddress,
+      amount: worth.get(log.logIndex) ?? 0n,
+      reference: terms.reference,
     }));
-  const differing = named.map((terms) =>
-    Object.entries(terms).flatMap(([name, [expected = null, actual = null]]) =>
-      expected === actual ? [] : [[name, { expected, actual }] as const],
-    ),
-  );
-  const least = differing.sort((a, b) => a.length - b.length)[0];
-  if (least?.length === 0)
+  const nothing = { reference: { expected: terms.reference, actual: null } };
+  const differs = leastDifferences(named, terms, fulfiller) ?? nothing;
+  if (Object.keys(differs).length === 0)
     return {
       kind: 'verified',
       transaction: { hash, sender: fulfiller, nonce: null, lifetime: { kind: 'unlimited' }, terms },
     };
-  const differs = least ? Object.fromEntries(least) : { reference: { expected: terms.reference, actual: null } };
   const unnamed = await unnamedAmong(pool, receipt, terms, fulfiller, references);
   return { kind: 'mismatch', differs, ...(unnamed && { unnamed }) };
 }
